@@ -178,6 +178,7 @@ def test_a_moved_learning_keeps_what_it_earned(opening: Opening) -> None:
     assert (moved.confidence, moved.times_helpful, moved.trust) == (0.75, 1, "human")
     assert a.learnings.get(kept.id).status == "archived"
     assert moved.id in a.why(kept.id).events[-1].reason
+    assert a.why(kept.id).events[-1].what == "learning.moved_out"
     with pytest.raises(Refused, match=f"learn move {moved.id} --to project"):
         a.data.undo()
     back = a.learnings.move(moved.id, to="project").learning

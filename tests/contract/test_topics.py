@@ -85,6 +85,14 @@ def test_done_and_open_lines_set_the_state(at: Turns) -> None:
     assert at.rows()[name].state == "open"
 
 
+def test_other_work_that_is_done_does_not_close_what_is_left_open(at: Turns) -> None:
+    name = at.turn("s-1", "Rotate the signing keys", "Half of it.\nOPEN: rotate the staging keys")
+    at.turn("s-1", "Fix the spelling of the guide", "Fixed.\nDONE: spelling in the guide")
+    assert at.rows()[name].state == "open"
+    at.turn("s-1", "Now the staging keys", "They are new.\nDONE: staging keys rotated")
+    assert at.rows()[name].state == "done"
+
+
 def test_an_open_topic_is_dormant_after_ninety_days(at: Turns, clock: ScriptedClock) -> None:
     name = at.turn("s-1", "Rotate the signing keys")
     clock.advance(days=91)

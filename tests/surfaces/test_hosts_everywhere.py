@@ -76,6 +76,28 @@ def test_a_hook_of_a_colleague_without_recollect_is_silent(bare: Shell, tmp_path
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+def test_in_ci_a_tool_that_writes_is_refused_and_one_that_reads_answers(shell: Shell) -> None:
+    id = shell.learn()
+    before = written(shell.home)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("remember", {"text": "The runner has no network. Mirror the packages first."}),
+        ("log", {"text": "Something happened"}),
+        ("rate", {"learning": id, "verdict": "helpful"}),
+        ("inject", {"task": "T-1", "title": "Stripe webhooks"}),
+        ("forget", {"id": id, "reason": "wrong"}),
+        ("search", {"query": "stripe webhooks"}),
+    ]
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": name, "arguments": given}})
+        for n, (name, given) in enumerate(calls)
+    ]
+    said = shell.said("mcp", stdin="\n".join(lines) + "\n", CI="true").splitlines()
+    *refused, found = (json.loads(line)["result"] for line in said)
+    assert all(each["isError"] and "CI is set" in each["content"][0]["text"] for each in refused)
+    assert id in found["content"][0]["text"]
+    assert written(shell.home) == before
+
+
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "Cycle", "SessionEnd"])
 def test_in_ci_no_event_writes_anything(shell: Shell, event: str) -> None:
     shell.learn()
@@ -89,6 +111,11 @@ def test_the_commands_of_a_brief_can_be_run_where_recollect_is_not_on_the_path(s
     brief = shown(json.dumps(answer(shell, PATH="/usr/bin:/bin")))
     assert f"`~/{LAUNCHER} " in brief
     assert "`recollect " not in brief
+    bare = {"PATH": "/usr/bin:/bin"}
+    for number, (host, given) in enumerate({"claude-code": {"CLAUDE_ENV_FILE": os.devnull}, "gemini": {}}.items()):
+        start = json.dumps({"session_id": f"new-{number}", "source": "startup"})
+        began = shown(shell.said("hook", "SessionStart", "--host", host, stdin=start, **bare, **given))
+        assert shell.said("brief", "--host", host, **bare) == began, "what a session starts with, byte for byte"
     taken = tmp_path / "environment.sh"
     brief = shown(json.dumps(answer(shell, PATH="/usr/bin:/bin", CLAUDE_ENV_FILE=str(taken))))
     assert "`recollect " in brief

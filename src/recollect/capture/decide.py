@@ -20,7 +20,7 @@ from recollect.core.learning import Learning
 from recollect.core.records import record, replace
 from recollect.core.trust import LOWERS, check_may
 from recollect.core.values import thousandths
-from recollect.store import db
+from recollect.store import db, events
 from recollect.store import decisions as rows
 from recollect.store.topics import TopicRow
 from recollect.text.quality import is_status_update
@@ -232,13 +232,13 @@ def undo_newest(ctx: Context, *, change: str = "") -> list[Learning] | list[Deci
         last = {
             "learning": last_undoable(LEARNING, tx, change=change),
             "decision": last_undoable(DECISION, tx, change=change),
-            "topic": topic_edits.last_undoable(tx, change=change),
+            "topic": events.last_undoable(tx, "topic", change=change),
         }
     noun = max(last, key=lambda noun: last[noun][-1].seq if last[noun] else -1)
     if not last[noun]:
         raise Refused("that change was undone already" if change else "there is nothing to undo")
     reason, _, id = last[noun][-1].reason.partition(" as ")
-    if reason.startswith(MOVED) and not change:  # archived here, it would still be read from there
+    if last[noun][-1].what == MOVED and not change:  # archived here, it would still be read from there
         raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to project")
     if noun == "topic":
         return topic_edits.undo(ctx, named=change)

@@ -23,7 +23,7 @@ from recollect.text.storable import storable_record
 
 WORDS = ("title", *COIA)  # what an agent is shown, so the author of these decides the trust
 LABELS = ("tags", "domain", "pattern_type")
-MOVED = "moved to ring "  # begins the reason of an archived learning that is read from there now
+MOVED = "learning.moved_out"  # archived here, and read from another ring now
 _VERBS = {**dict.fromkeys(LABELS, "label"), "status": "archive", "pinned": "pin", "confidence": "label"}
 # The fields that an edit may change and undo restores. Counters of what happened are not among them.
 STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
@@ -120,8 +120,10 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
     return _changed(ctx, id, "learning.tagged", change, verbs=("label",), given=given)
 
 
-def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
-    """Archive a learning: it is no longer found or injected, and never deleted."""
+def archive(
+    ctx: Context, id: str, *, reason: str = "", expect: int | None = None, what: str = "learning.archived"
+) -> Learning:
+    """Archive a learning: it is no longer found or injected, and never deleted. `what` is the kind of its event."""
 
     def change(_: Tx, learning: Learning) -> Learning:
         if learning.status == "superseded":
@@ -129,7 +131,7 @@ def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = Non
         return replace(learning, status="archived")
 
     given = {"reason": checked_reason(reason)}
-    return _changed(ctx, id, "learning.archived", change, verbs=("archive",), given=given, expect=expect, reason=reason)
+    return _changed(ctx, id, what, change, verbs=("archive",), given=given, expect=expect, reason=reason)
 
 
 def restore(ctx: Context, id: str) -> Learning:

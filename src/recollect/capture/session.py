@@ -36,6 +36,7 @@ KEPT = 30 * DAY  # what a session was shown matters while it lasts, and to `doct
 ENDING = 200_000  # bytes at the end of a transcript that hold the last request
 MOST_BYTES = 64_000_000  # of a transcript that grew by more since the last turn, only the end is read
 
+_STATE = re.compile(r"^[-*` ]*(?:TOPIC|DONE|OPEN):[*` ]*")  # a title is no such line
 _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
@@ -66,7 +67,7 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
             new = NewEntry(
-                title=storable(given.topic) or work or (asked or said).splitlines()[0].rstrip(".!"),
+                title=storable(given.topic) or work or (asked or _STATE.sub("", said)).splitlines()[0].rstrip(".!"),
                 session=session,
                 request=asked or None,
                 outcome=said or None,

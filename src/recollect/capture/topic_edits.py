@@ -120,7 +120,7 @@ def opened(ctx: Context, topic: str) -> TopicRow:
 def undo(ctx: Context, *, named: str = "") -> list[TopicRow]:
     """Take back the last change to topics, or the one named; a newer change is never lost."""
     with ctx.db.write(ctx.space) as tx:
-        change = last_undoable(tx, change=named)
+        change = events.last_undoable(tx, rows.KIND, change=named)
         if not change:
             raise Refused("there is nothing to undo")
         if any(outranks(event.trust, ctx.actor.trust) for event in change):
@@ -136,10 +136,6 @@ def undo(ctx: Context, *, named: str = "") -> list[TopicRow]:
             events.record(tx, ctx, change=id, subject=event.subject, what="topic.undone", reason=undone)
         left = dict.fromkeys(event.subject for event in change if event.old)
         return [rows.get(tx, subject, now=ctx.clock.now()) for subject in left]
-
-
-def last_undoable(tx: Tx, *, change: str = "") -> list[Event]:
-    return events.last_undoable(tx, rows.KIND, change=change)
 
 
 def _put_back(tx: Tx, event: Event, gained: dict[str, str]) -> None:

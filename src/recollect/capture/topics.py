@@ -9,6 +9,7 @@ topics but never names one. Every change of a person has an event that undo goes
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -20,7 +21,7 @@ from recollect.store import lookup, passages
 from recollect.store import topics as rows
 from recollect.store.passages import Narrow
 from recollect.text import topics as text
-from recollect.text.markers import read_states
+from recollect.text.markers import States, read_states
 from recollect.text.points import is_ephemeral
 from recollect.text.tokens import terms
 from recollect.text.topic_names import names, shortened
@@ -74,9 +75,23 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     both = [chosen] if nearest in (None, chosen) else [chosen, str(nearest)]
     rows.put_entry(tx, entry.id, both, session=entry.session, at=stored.at)
     if ours and (named or states.done or states.open or not text.is_thin(one.said)):  # "thanks" opens nothing
-        rows.change(tx, chosen, state="done" if states.done and not states.open else "open")
+        closed = states.done and not states.open and not _left_open(tx, chosen, states.done)
+        rows.change(tx, chosen, state="done" if closed else "open")
     if ours:
         _name_again(tx, chosen)
+
+
+def _left_open(tx: Tx, id: str, done: Sequence[str]) -> bool:
+    """Whether an `OPEN:` line of a topic is not settled by what was done after it."""
+    waiting: list[set[str]] = []
+    members = reversed(rows.entries_of(tx, id, limit=50))  # the latest; chosen, more than a session has
+    texts = [stored.text for entry, _ in members if (stored := passages.by_id(tx, entry))]
+    said = [read_states(re.sub(r"(?m)^ *(- outcome: )?", "", each)) for each in texts]
+    for each in (*said, States(done=tuple(done))):
+        for settled in map(set, map(terms, each.done)):  # "DONE: all of it" has no terms, and settles everything
+            waiting = [one for one in waiting if 2 * len(one & settled) < min(len(one), len(settled))]
+        waiting += [found for line in each.open if (found := set(terms(line)))]
+    return bool(waiting)
 
 
 def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:

@@ -71,20 +71,22 @@ def find_project(folder: str | None) -> Project:
     return projects.find(Path(folder or "."), os.environ)
 
 
-def open_memory(folder: str | None) -> Memory:
+def open_memory(folder: str | None, *, replay: bool = True) -> Memory:
     """Its memory, on behalf of the user or agent that runs this process."""
     return Memory.of(
         find_project(folder),
         actor=actor_of(os.environ),
         clock=clock_from(os.environ),
         environ=os.environ,
-        replay=True,
+        replay=replay,
     )
 
 
 def speak_mcp(folder: str | None) -> int:
     """Speak MCP on standard input and output. The clients are agents, even if a person started the server."""
+    from recollect.core.settings import in_ci
     from recollect.mcp.protocol import speak
 
-    speak(lambda: find_project(folder), lambda: open_memory(folder))
+    ci = in_ci(os.environ)
+    speak(lambda: find_project(folder), lambda: open_memory(folder, replay=not ci), read_only=ci)
     return 0

@@ -5,6 +5,7 @@ Those two are run by readers of their own, which do not load click.
 
 from __future__ import annotations
 
+import os
 from textwrap import shorten
 from typing import Any
 
@@ -13,6 +14,8 @@ import click
 from recollect.cli.command import Group, Output, answers, listing, page_of, paged, reads_input, table
 from recollect.cli.inject import OPTIONS, run
 from recollect.core.clock import iso
+from recollect.core.records import replace
+from recollect.hosts.hook import runnable
 from recollect.hosts.payloads import HOSTS
 from recollect.memory import Memory
 from recollect.text.markers import UNTYPED
@@ -26,6 +29,8 @@ from recollect.text.markers import UNTYPED
 def brief(memory: Memory, host: str) -> Output:
     """Print what a session here starts with, byte for byte."""
     shown = memory.brief(HOSTS[host].room)
+    if host != "claude-code":  # which takes a longer PATH from us
+        shown = replace(shown, text=runnable(shown.text, memory.project, os.environ))
     return Output(shown, shown.text.removesuffix("\n"))
 
 

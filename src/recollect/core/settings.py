@@ -275,6 +275,11 @@ def _flat(settings: Settings) -> list[tuple[str, Any]]:
     return rows
 
 
+def in_ci(environ: Mapping[str, str]) -> bool:
+    """Whether this runs in CI, where nothing is captured: `CI` is set, and not to a no."""
+    return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
+
+
 def merged(
     settings: Settings, given: Mapping[str, Any], source: str, *, trusted: Callable[[], bool] = lambda: True
 ) -> Settings:

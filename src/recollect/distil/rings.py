@@ -92,7 +92,7 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
             )
             earned = {"confidence": learning.confidence}
             events.record(tx, target, subject=done.learning.id, what="learning.moved", new=earned, reason="moved here")
-    archive(ctx, id, reason=f"{MOVED}{to} as {done.learning.id}")
+    archive(ctx, id, reason=f"moved to ring {to} as {done.learning.id}", what=MOVED)
     return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})
 
 

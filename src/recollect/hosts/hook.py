@@ -17,7 +17,7 @@ from pathlib import Path
 from recollect.core.clock import OutOfTime, clock_from, iso
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
-from recollect.core.settings import merged
+from recollect.core.settings import in_ci, merged
 from recollect.core.values import random_id
 from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
 from recollect.hosts.event import HostEvent, path
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0}
 """Seconds that an event may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
 OTHERWISE = 8.0
-
-
-def seconds_for(kind: str) -> float:
-    return SECONDS.get(kind, OTHERWISE)
 
 
 @contextmanager
@@ -99,11 +95,6 @@ def _literally(path: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)
 
 
-def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether this runs in CI, where nothing is captured: `CI` is set, and not to a no."""
-    return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
-
-
 LAUNCHER = "bin/recollect"
 """In the user's state folder: what hooks, servers and agents run, wherever Recollect is installed."""
 CYCLE = "Cycle"
@@ -144,12 +135,16 @@ def respond(
     try:
         if closed is not None:
             raise closed
-        with time_limit(seconds_for(moment.kind) - spent), _opened(project, moment, actor, clock, environ) as memory:
+        with (
+            time_limit(SECONDS.get(moment.kind, OTHERWISE) - spent),
+            _opened(project, moment, actor, clock, environ) as memory,
+        ):
             if capturing and moment.kind == "start":
                 with suppress(RecollectError):  # the turn of a session that was killed is in this one's brief
                     memory.sessions.tidy(but=moment.session)
             said, message, shown = _answer(memory, moment, adapter)
-            said = _runnable(said, moment, project, environ)
+            if moment.kind == "start" and said:
+                said = runnable(said, project, environ)
             if said or message:
                 put(answer(moment, said, message))
             if capturing:
@@ -178,7 +173,7 @@ def respond(
 
 def seconds_of(host: str, event: str) -> float:
     """How long an event may take, before its payload is read."""
-    return seconds_for("cycle" if event == CYCLE else host_named(host).kinds.get(event, ""))
+    return SECONDS.get("cycle" if event == CYCLE else host_named(host).kinds.get(event, ""), OTHERWISE)
 
 
 def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Project, RecollectError | None] | None:
@@ -227,24 +222,20 @@ def _without_memory(
     return None
 
 
-def _runnable(said: str, moment: HostEvent, project: Project, environ: Mapping[str, str]) -> str:
-    """A brief whose commands an agent can run: where `recollect` is not on its PATH, by way of the launcher.
-
-    Claude Code takes a longer PATH from us, so that its rules for `recollect` count.
-    """
-    if moment.kind != "start" or not said:
-        return said
+def runnable(said: str, project: Project, environ: Mapping[str, str]) -> str:
+    """A brief whose commands an agent can run: where `recollect` is not on its PATH, by way of the launcher. Claude
+    Code takes a longer PATH from us instead, so that its rules for `recollect` count."""
     folders = environ.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "recollect"), os.X_OK) for folder in folders if folder):
         return said
     launcher = project.state / LAUNCHER
+    shown, home = str(launcher), environ.get("HOME", "")
+    if home and shown.startswith(f"{home}/"):
+        shown = "~" + shown.removeprefix(home)
     if taken := environ.get("CLAUDE_ENV_FILE"):
         with suppress(OSError), open(taken, "a", encoding="utf-8") as file:
             file.write(f'export PATH="$PATH:{launcher.parent}"\n')
             return said
-    shown, home = str(launcher), environ.get("HOME", "")
-    if home and shown.startswith(f"{home}/"):
-        shown = "~" + shown.removeprefix(home)
     return said.replace("`recollect ", f"`{shown} ")
 
 
@@ -259,7 +250,7 @@ def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, env
     """The memory, with short timeouts, because an agent waits."""
     from recollect.memory import Memory
 
-    most = seconds_for(moment.kind) / 4
+    most = SECONDS.get(moment.kind, OTHERWISE) / 4
     store = project.settings.store
     patience = {"busy_seconds": min(store.busy_seconds, most), "connect_seconds": min(store.connect_seconds, most)}
     settings = merged(project.settings, {"store": patience}, "hook")
@@ -319,18 +310,19 @@ def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> Non
 
 def _happened(moment: HostEvent, **shown: tuple[str, ...]) -> Write:
     transcript = moment.transcript if moment.kind == "start" else ""
-    event = SessionEvent(
-        session=moment.session,
-        host=moment.host,
-        event=moment.event,
-        task=moment.agent or moment.session,
-        pid=moment.pid if moment.kind == "start" else 0,
-        fresh=moment.fresh,
-        transcript=transcript,
-        place=_size(transcript),
-        **shown,
+    return _write(
+        SessionEvent(
+            session=moment.session,
+            host=moment.host,
+            event=moment.event,
+            task=moment.agent or moment.session,
+            pid=moment.pid if moment.kind == "start" else 0,
+            fresh=moment.fresh,
+            transcript=transcript,
+            place=_size(transcript),
+            **shown,
+        )
     )
-    return _write(event)
 
 
 def _left(moment: HostEvent, root: str) -> list[Write]:
@@ -396,10 +388,9 @@ def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:
 
 
 def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path) if path else 0
-    except OSError:
-        return 0
+    with suppress(OSError):
+        return os.path.getsize(path)
+    return 0
 
 
 def _note(project: Project, moment: HostEvent, error: BaseException, clock: Clock) -> None:

@@ -13,7 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.records import record
-from recollect.hosts.hook import CYCLE, FAILED, LAUNCHER, PAUSED, SILENT, in_ci
+from recollect.core.settings import in_ci
+from recollect.hosts.hook import CYCLE, FAILED, LAUNCHER, PAUSED, SILENT
 from recollect.hosts.host_files import HOOKS, RUN
 from recollect.hosts.install import has_plugin, plugin_folder, project_target, told, users_target
 

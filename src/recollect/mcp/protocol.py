@@ -12,7 +12,7 @@ import sys
 
 from recollect import __version__
 from recollect.core.context import Actor, lowest
-from recollect.core.errors import BadInput, NotFound, RecollectError
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 from recollect.core.records import plain, replace
 from recollect.mcp.pages import INSTRUCTIONS, LISTED_PROMPTS, NO_MEMORY, PROMPTS, RESOURCES, TEMPLATES, page_of
 from recollect.mcp.schema import checked
@@ -161,7 +161,8 @@ class Conversation:
     memory it lists one tool that says how to begin: some clients hide a server that failed for minutes, everywhere.
     """
 
-    def __init__(self, begun: Callable[[], bool], opened: Callable[[], Memory]):
+    def __init__(self, begun: Callable[[], bool], opened: Callable[[], Memory], *, read_only: bool = False):
+        self._read_only = read_only
         self._begun = begun
         self._opened = opened
         self._memory: Memory | None = None
@@ -185,6 +186,8 @@ class Conversation:
             self._memory.close()
 
     def _acting(self, writing: bool) -> Memory:
+        if writing and self._read_only:
+            raise Refused("CI is set, so nothing is written to the memory; unset it to write")
         if self._memory is None:
             self._memory = self._opened()
         return self._memory.acting_as(Actor(name=self._client, channel="mcp", trust="agent"))
@@ -200,7 +203,7 @@ def _name_of(message: dict[str, Any]) -> str:
     return one_line(name)[:NAME_CHARACTERS] if isinstance(name, str) else ""
 
 
-def speak(begun: Callable[[], object], opened: Callable[[], Memory]) -> None:
+def speak(begun: Callable[[], object], opened: Callable[[], Memory], *, read_only: bool = False) -> None:
     """Answer until the client goes away. Nothing but the protocol reaches standard output."""
     out, sys.stdout = sys.stdout.buffer, sys.stderr
 
@@ -211,7 +214,7 @@ def speak(begun: Callable[[], object], opened: Callable[[], Memory]) -> None:
             return False
         return True
 
-    conversation = Conversation(is_begun, opened)
+    conversation = Conversation(is_begun, opened, read_only=read_only)
     try:
         for line in sys.stdin.buffer:
             if line.strip():

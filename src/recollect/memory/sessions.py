@@ -10,6 +10,8 @@ ones.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from recollect.core.clock import DAY, ScriptedClock
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
@@ -23,8 +25,8 @@ from recollect.core.writes import (
     TaskVerdicts,
     Write,
 )
-from recollect.memory.memory import Facet
-from recollect.store import events, spool
+from recollect.memory.memory import Facet, reads
+from recollect.store import events, sessions, spool
 from recollect.text.storable import storable, storable_record
 
 TYPE_CHECKING = False
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     from recollect.inject.prompt import Given
     from recollect.inject.reasons import Considered, LastSession
     from recollect.store.project import Project
-    from recollect.store.sessions import HostSession, ReportedEvent
-    from recollect.store.spool import Queue
     from recollect.text.frame import ContextBudget
 
 
@@ -51,7 +51,9 @@ class Sessions(Facet):
         from recollect.inject.brief import brief
         from recollect.text.frame import ContextBudget
 
-        return brief(self._ctx, room or ContextBudget(), aside=self._aside(), session=session)
+        return brief(
+            self._ctx, room or ContextBudget(), aside=spool.queue(spool.aside(self._project.spools)), session=session
+        )
 
     def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget, fresh: bool = False) -> Given:
         """What is relevant to a prompt."""
@@ -65,16 +67,13 @@ class Sessions(Facet):
 
         return candidates(self._ctx, prompt, shown={*given.learnings, *given.entries})
 
-    def recent(self, *, limit: int = 20, offset: int = 0) -> tuple[list[HostSession], int]:
-        """Sessions, the latest first, and how many there are in all."""
-        from recollect.store import sessions
-
-        return self._ctx.read(sessions.recent, limit=limit, offset=offset)
+    recent = reads(sessions.recent)
+    latest = reads(sessions.latest_session)
+    events = reads(sessions.events_of)
+    last_heard = reads(sessions.last_heard)
 
     def is_given(self, session: str, what: str) -> bool:
         """Whether something is in the context of a session's agent already."""
-        from recollect.store import sessions
-
         return what in self._ctx.read(sessions.in_context, session)
 
     def asked_last(self, host: str, transcript: str) -> str:
@@ -86,17 +85,11 @@ class Sessions(Facet):
     def at_a_glance(self, session: str) -> str:
         """What is remembered, in a few words for the user of a session, and where the one before it broke off."""
         from recollect.store.learnings import count_active
-        from recollect.store.sessions import broken_off
+        from recollect.text.sentences import counted
 
         with self._ctx.db.read(self._ctx.space) as tx:
-            count, asked = count_active(tx), broken_off(tx, but=session)
-        return f"{count} learning{'' if count == 1 else 's'}" + (
-            f", last session broke off at: {asked}" if asked else ""
-        )
-
-    def _aside(self) -> Queue:
-        """Writes of the spool that failed."""
-        return spool.queue(spool.aside(self._project.spools))
+            count, asked = count_active(tx), sessions.broken_off(tx, but=session)
+        return counted(count, "learning") + (f", last session broke off at: {asked}" if asked else "")
 
     def deliver(self, write: Write) -> bool:
         """Write what happened, if need be a little later; True when it is done.
@@ -113,8 +106,6 @@ class Sessions(Facet):
 
     def tidy(self, *, but: str = "") -> int:
         """Log the turns of sessions, `but` one, that ended without an event; gives how many entries that made."""
-        from recollect.store import sessions
-
         now = self._ctx.clock.now()
         if but and not self._ctx.read(sessions.left_behind, since=now - 7 * DAY, now=now, but=but):
             return 0  # what logs a turn takes long to load, and a session waits
@@ -122,35 +113,17 @@ class Sessions(Facet):
 
         return tidy(self._ctx, but=but)
 
-    def latest(self, host: str = "") -> HostSession | None:
-        """The session, of one host or of any, with the latest event."""
-        from recollect.store import sessions
-
-        return self._ctx.read(sessions.latest_session, host)
-
     def last(self, host: str = "") -> LastSession:
         """What the last session was given, event by event, each with its reason."""
         from recollect.inject.reasons import last
 
         return last(self._ctx, host)
 
-    def events(self, session: str) -> list[ReportedEvent]:
-        """The events of a session, in order."""
-        from recollect.store import sessions
-
-        return self._ctx.read(sessions.events_of, session)
-
     def wrote(self, session: str, *, limit: int = 20) -> list[str]:
         """The log entries of a session, in order."""
         from recollect.store import topics
 
         return [entry for entry, _ in reversed(self._ctx.read(topics.last_of, session=session, limit=limit))]
-
-    def last_heard(self, host: str) -> dict[str, int]:
-        """When each event of a host was last reported."""
-        from recollect.store import sessions
-
-        return self._ctx.read(sessions.last_heard, host)
 
 
 TRIES = 3
@@ -254,11 +227,9 @@ def retry(ctx: Context, project: Project) -> int:
 
 
 def _can_write(ctx: Context) -> bool:
-    try:
-        with ctx.db.write(ctx.space):
-            return True
-    except RecollectError:
-        return False
+    with suppress(RecollectError), ctx.db.write(ctx.space):
+        return True
+    return False
 
 
 def _failed(path: Path, found: dict[str, Any], error: Exception) -> None:

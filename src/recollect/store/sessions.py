@@ -6,7 +6,6 @@ context: what was given before is no longer in front of the agent.
 
 from __future__ import annotations
 
-import json
 import os
 
 from recollect.core.clock import MINUTE
@@ -74,7 +73,7 @@ def happened(
             id=session,
             at=at,
         )
-    add_row_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, given=json.dumps(list(given)))
+    add_row_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, given=_json().dumps(list(given)))
 
 
 def in_context(tx: Tx, session: str) -> set[str]:
@@ -84,7 +83,7 @@ def in_context(tx: Tx, session: str) -> set[str]:
         "WHERE e.space = :space AND e.session = :session AND e.at >= s.context_at",
         session=session,
     )
-    return {id for (given,) in rows for id in json.loads(given)}
+    return {id for (given,) in rows for id in _json().loads(given)}
 
 
 def session(tx: Tx, id: str) -> HostSession | None:
@@ -103,7 +102,7 @@ def latest_session(tx: Tx, host: str = "", *, but: str = "") -> HostSession | No
     return session(tx, row[0]) if row else None
 
 
-def recent(tx: Tx, *, limit: int, offset: int) -> tuple[list[HostSession], int]:
+def recent(tx: Tx, *, limit: int = 20, offset: int = 0) -> tuple[list[HostSession], int]:
     """Sessions of every host, the latest first, and how many there are in all."""
     more = "ORDER BY began_at DESC, id LIMIT :limit OFFSET :offset"
     return select(tx, HostSession, _SESSION, "host_sessions", more, limit=limit, offset=offset), count(
@@ -115,7 +114,7 @@ def events_of(tx: Tx, session: str) -> list[ReportedEvent]:
     """Everything heard of a session, in order."""
     where = "AND session = :session ORDER BY at, id"
     rows = select(tx, dict, "session, event, at, given, why", "host_events", where, session=session)
-    texts = [{"given": tuple(json.loads(row["given"])), "why": json.loads(row["why"])} for row in rows]
+    texts = [{"given": tuple(_json().loads(row["given"])), "why": _json().loads(row["why"])} for row in rows]
     return [ReportedEvent(**{**row, **text}) for row, text in zip(rows, texts, strict=True)]
 
 
@@ -168,11 +167,17 @@ def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
     """Write a turn's requests to the events they came with, which had no time to take secrets out of them."""
     where = "WHERE space = :space AND session = :session AND event IN (:keys) ORDER BY at, id"
     rows = among(tx, f"SELECT id, why FROM host_events {where}", _PROMPTS, session=session)
-    found = [(id, json.loads(why)) for id, why in rows]
+    found = [(id, _json().loads(why)) for id, why in rows]
     waiting = [(id, why) for id, why in found if "prompt" not in why]
     for (id, why), prompt in zip(waiting[-len(asked) :], asked, strict=False):
-        text = json.dumps({**why, "prompt": prompt[:PROMPT_CHARACTERS]}, ensure_ascii=False)
+        text = _json().dumps({**why, "prompt": prompt[:PROMPT_CHARACTERS]}, ensure_ascii=False)
         update(tx, "host_events", {"id": id}, why=text)
+
+
+def _json() -> Any:
+    import json  # what is shown to a task needs none
+
+    return json
 
 
 _PROMPTS = ("UserPromptSubmit", "BeforeAgent")

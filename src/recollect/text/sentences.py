@@ -226,6 +226,8 @@ def gist(text: str) -> tuple[str, bool]:
         field = _FIELD.match(line)
         name = field[1] if field else name
         said = line[field.end() :] if field else line.strip()
+        if said.strip("-*` ").startswith("TOPIC:"):
+            continue
         if left := _OPEN.match(said.removeprefix("- ")):
             return one_line(left[1] or left[2]), True
         # A line goes on in the next one, unless that begins an item: messages are wrapped.

@@ -127,3 +127,8 @@ def test_stored_text_cannot_leave_its_section(texts: list[str]) -> None:
     assert "<|im_start|>" not in body
     assert "DISCOVERY[" not in body
     assert "DISCOVERY [" not in body
+
+
+def test_a_line_that_names_the_topic_is_not_the_gist_of_an_entry() -> None:
+    said = "- outcome: TOPIC: Webhook order\n  The events are sorted by their own time stamp now."
+    assert gist(said) == ("The events are sorted by their own time stamp now.", False)
