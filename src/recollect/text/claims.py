@@ -16,7 +16,7 @@ from recollect.core.records import record
 from recollect.text.markdown import own_lines
 from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
-from recollect.text.tokens import stem
+from recollect.text.tokens import stem, written
 
 CLAIM_CHARS = 420  # of one claim; the judge was trained on texts of up to 60 words
 CLAIMS = 40  # of one text; a rule has few, and the bound keeps the cost of a text that is none linear
@@ -270,8 +270,6 @@ think thought | throw threw thrown | understand understood | wake woke woken | w
 IRREGULAR = {form: base for base, *forms in (group.split() for group in _VERBS.split("|")) for form in forms}
 
 
-_WORD = lazy(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
-
 # Grammar, and words that only say how strongly or how generally a rule holds.
 _LIGHT = """
     a an the this that these those it its itself they them their there here we you your our us i he she
@@ -299,7 +297,7 @@ WEAK_VERBS = tuple(
 
 def words_of(text: str) -> list[str]:
     """The words of a lower-case text that carry meaning, in order."""
-    return [part for word in _WORD.findall(text) for part in _heavy_parts(word)]
+    return [part for word in written(text) for part in _heavy_parts(word)]
 
 
 @lru_cache(maxsize=16384)

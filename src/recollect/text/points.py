@@ -21,7 +21,7 @@ from recollect.text.markdown import split_item
 from recollect.text.markers import read_states, without_states
 from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
-from recollect.text.tokens import STOP_WORDS
+from recollect.text.tokens import STOP_WORDS, written
 
 _REF = r"\d{4}-\d{2}-\d{2}#\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*"
 _REFS = lazy(rf" \(({_REF}(?: {_REF})*)\)$")
@@ -323,8 +323,6 @@ def _mentions(point: Point) -> dict[str, set[str]]:
 
 RUN_WORDS = 4  # as the method was measured with
 
-_PIECE = lazy(r"https?://[^\s<>()\"']+|\d+(?:[.,:]\d+)+%?(?!\w)|[\w$§@#~][\w$§@#+%/.:~-]*|[^\w\s]")
-_PLAIN = lazy(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 NOISE = STOP_WORDS | frozenset(
     "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
     "wow "
@@ -350,21 +348,18 @@ def runs(text: str) -> list[str]:
         run.clear()
 
     for line in text.split("\n"):
-        for piece in _PIECE.findall(line):
-            word = piece.rstrip(".:-/") if not piece.startswith("http") else piece.rstrip(".,;:")
-            if not word or word.casefold() in NOISE or not any(c.isalnum() for c in word):
+        for word in written(line, marks=True):
+            if word.casefold() in NOISE or not any(c.isalnum() for c in word):
                 end()
-                continue
-            run.append(word)
-            if piece != word:
-                end()
+            else:
+                run.append(word)
         end()
     return found
 
 
 def is_identifier(word: str) -> bool:
     """Whether a word is code, a path, a version or a number rather than prose."""
-    return not _PLAIN.fullmatch(word) or (not word.islower() and not word.istitle() and len(word) > 1)
+    return not word.replace("'", "").isalpha() or (not word.islower() and not word.istitle() and len(word) > 1)
 
 
 class WordWeights:

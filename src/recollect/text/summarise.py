@@ -16,7 +16,7 @@ from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
 from recollect.text.patterns import lazy
 from recollect.text.points import WordWeights, cut, entities, latest, newest_first, place_of, point_line
-from recollect.text.tokens import terms
+from recollect.text.tokens import plain_words, terms
 
 TEXT_CHARS = 320
 """What is kept of a point that is neither a person's word nor a reference."""
@@ -250,7 +250,6 @@ _CLAUSE = lazy(
 _LIST_MARK = lazy(r"(?m)^\s*\d+[.)]\s")
 _HEADING = lazy(r"(?m)^#.*$")
 _NUMBER = lazy(r"\d+(?:[.,:/-]\d+)*")
-_WORD = lazy(r"[^\W\d_][\w'’]*")
 _NEGATION = lazy(
     r"\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|avoid\w*|stop(?:s|ped)?|forbid\w*|refuse[sd]?|"
     r"nicht|kein\w*|nie(?:mals)?)\b|\b\w+n['’]t\b",
@@ -314,7 +313,7 @@ def _clauses(text: str, names: frozenset[str]) -> Iterator[_Clause]:
     for part in _CLAUSE.split(_REFERENCE.sub(" ", _LIST_MARK.sub("", text))):
         said = part.strip(" #*>`-\t")
         numbers = {found.replace(",", "") for found in _NUMBER.findall(said)}
-        raw = [word.casefold() for word in _WORD.findall(said)]
+        raw = [word.casefold() for word in plain_words(said)]
         counts = {str(_COUNTS[word]) for word in raw if word in _COUNTS}
         dates = {word for word in raw if word in _DAYS}
         facts = frozenset(numbers | counts | dates | {word for word in raw if word in names})
@@ -337,7 +336,7 @@ def _names(texts: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for text in texts:
         for line in re.split(r"[.!?:]\s|\n", text):
-            words = _WORD.findall(line)
+            words = plain_words(line)
             capital = [word for word in words[1:] if word[0].isupper()]
             if 2 * len(capital) <= len(words):
                 found.update(word.casefold() for word in capital)

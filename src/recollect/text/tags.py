@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from recollect.core.new_learning import TAG_LENGTH
 from recollect.text.patterns import lazy
-from recollect.text.tokens import STOP_WORDS, without_clauses
+from recollect.text.tokens import STOP_WORDS, without_clauses, written
 
 FEWEST_TAGS, MOST_TAGS = 2, 5  # seed 002
 
@@ -126,7 +127,6 @@ def _domains_of(word: str) -> Sequence[str]:
     return _DOMAINS_OF.get(word) or _DOMAINS_OF.get(word.removesuffix("s")) or ()
 
 
-_TOKEN = lazy(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
 _IDENTIFIER = lazy(
     r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*"  # snake_case, a.b, a/b, --flag, /path
     r"|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Za-z]+\d+[a-z]\w*"  # camelCase, argon2id
@@ -179,11 +179,12 @@ def domain(text: str, hints: str = "") -> str | None:
 def _words(text: str) -> Iterator[tuple[str, bool]]:
     """Each word, and whether it is capitalised for no better reason than that a sentence begins."""
     first = True
-    text = without_clauses(text)
-    for match in _TOKEN.finditer(text):
-        versioned = text[match.end() : match.end() + 2].strip().isdigit()
-        yield match[0].rstrip(".:/-"), first and not versioned
-        first = text[match.end() : match.end() + 2] in (". ", "! ", "? ", ": ")
+    for piece, after in pairwise([*written(without_clauses(text), marks=True), ""]):
+        if piece[-1].isalnum() or len(piece) > 1:
+            yield piece, first and not after.isdigit()
+            first = False
+        elif piece in ".!?:":
+            first = True
 
 
 def _parts(word: str) -> list[str]:

@@ -74,6 +74,17 @@ def words(text: str) -> list[str]:
     return [text] if text.isalnum() else _ASCII_WORD.findall(text)
 
 
+def written(text: str, *, marks: bool = False) -> list[str]:
+    """The words of a text as a person wrote them: an address, a path, a flag, a call or "don't" is one; with `marks`
+    the punctuation between them too."""
+    return (_WRITTEN_OR_MARK if marks else _WRITTEN).findall(text)
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text that begin with a letter, without the marks between them; "don't" is one."""
+    return _PLAIN_WORD.findall(text)
+
+
 def is_unspaced(word: str) -> bool:
     """Whether a word is of a script that parts no words: its terms are pairs of characters."""
     return not word.isascii() and bool(_CJK_RUN.match(word))
@@ -101,6 +112,10 @@ def without_clauses(text: str) -> str:
 _LETTER = rf"(?:(?![{_CJK}])[^\W_])"  # a word ends where text without spaces begins
 _ANY_WORD = lazy(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{_LETTER}+(?:_+{_LETTER}+)*(?:\+\+|#(?!\w))?")
 _ASCII_WORD = lazy(r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?")
+_AS_WRITTEN = r"https?://[^\s<>()\"']*[^\s<>()\"'.,;:!?]|\d+(?:[.,]\d+)+%?(?!\w)|(?:--|[@/.$#~])?[^\W_](?:[\w./:@+#%~'’-]*[\w+%#])?(?:\(\))?"
+_WRITTEN = lazy(_AS_WRITTEN)
+_WRITTEN_OR_MARK = lazy(_AS_WRITTEN + r"|[^\w\s]|_+")
+_PLAIN_WORD = lazy(r"[^\W\d_]\w*(?:['’]\w+)*")
 _HUMPS = lazy(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _CJK_RUN = lazy(rf"[{_CJK}]+")
 _PIECE = lazy(r"[^\W\d_]{1,8}|\d|[^\w\s]")

@@ -19,7 +19,7 @@ from recollect.text.frame import one_line
 from recollect.text.markers import VERBS
 from recollect.text.patterns import lazy
 from recollect.text.points import NOISE
-from recollect.text.tokens import terms
+from recollect.text.tokens import terms, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ _BREAKS = (NOISE - _OPENERS - {"go"}) | frozenset(
 _TYPES = frozenset("build chore ci doc docs feat feature fix misc perf refactor revert style test tests typo".split())
 """Kinds of change, with which a title begins where others name a part of the project: "chore: …", "caddytls: …"."""
 
-_TOKEN = lazy(r"https?://\S+|(?:[\w$@#~](?:[\w$@#+%/.~'’:-]*[\w+%#])?)(?:\(\))?|[^\w\s]")
 _SCOPE = lazy(r"\s*(?:\[([^\]]{1,30})\]\s*:?|([\w./&*-]+(?:[ ,/]+[\w.*-]+)?)(?:\([\w ./,&*-]+\))?!?:)\s+(?=\S)")
 _ODD = lazy(
     r"[\W\d]+|[0-9a-f]{7,40}|(?=(?:\w*\d){5})\w{16,}|https?:.*|.*@.*\..*|.{49,}|v?\d+(?:\.\w+)+|#\w*|\w", re.IGNORECASE
@@ -204,7 +203,7 @@ def _chunks(text: str) -> list[list[_Phrase]]:
     found: list[list[_Phrase]] = [[]]
     words: list[str] = []
     link = verb = ""
-    for token in [*_TOKEN.findall(text), "."]:
+    for token in [*written(text, marks=True), "."]:
         low = token.lower()
         if token in _QUOTES or (low in _DETERMINERS and not words):
             continue
