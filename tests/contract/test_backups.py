@@ -137,6 +137,17 @@ def test_a_purge_leaves_the_text_in_no_backup_of_the_project(memory: Memory) -> 
     assert b"can overtake" not in Path(done.fresh_backup or "").read_bytes()
 
 
+def test_a_restore_from_before_a_purge_says_so_and_a_later_one_does_not(
+    memory: Memory, rescue: Rescue, tmp_path: Path
+) -> None:
+    memory.journal.add(NewEntry(text="Zyzzogeton pays late.", topic="customers"))
+    memory.data.backup(tmp_path / "before.db")
+    memory.data.purge(text="Zyzzogeton")
+    after = memory.data.backup(tmp_path / "after.db")
+    assert rescue.restore(tmp_path / "before.db").unpurged == memory.context.clock.now()
+    assert rescue.restore(Path(after.path)).unpurged is None
+
+
 @pytest.fixture
 def team(memory: Memory, engine: str) -> Memory:
     if engine == "sqlite":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from recollect.capture import log_text
 from recollect.capture.documents import refresh_all_logs
 from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
+from recollect.memory.admin import Rescue
 from recollect.tend.doctor import doctor
 from recollect.text.frame import ContextBudget
 
@@ -164,6 +166,26 @@ def test_a_purged_entry_that_an_old_file_brings_back_stays_purged(open_memory: O
     assert memory.journal.entry(ids[1]).text == "other"
     assert memory.search("canary", kinds=("log",)) == []
     assert "canary" not in memory.journal.node("daily/2026-03-02")
+
+
+def test_after_a_restore_to_before_a_purge_the_log_purges_its_entry_again(
+    open_memory: Opener, environ: dict[str, str], tmp_path: Path, engine: str
+) -> None:
+    if engine != "sqlite":
+        pytest.skip("the backup of a server brings the log back, too")
+    memory = open_memory(PERSON)
+    ids = written(memory, "one", "canary sings aloud every morning", "three")
+    memory.data.backup(tmp_path / "before.db")
+    memory.data.purge(id=ids[1])
+    Rescue.of(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock).restore(
+        tmp_path / "before.db"
+    )
+    memory.cycle()
+    assert [memory.journal.entry(id).text for id in (ids[0], ids[2])] == ["one", "three"]
+    with pytest.raises(NotFound):
+        memory.journal.entry(ids[1])
+    assert memory.search("canary", kinds=("log",)) == []
+    assert written(memory, "four") == ["log/2026-03-02#4"]
 
 
 def test_a_purge_reaches_an_entry_that_no_file_holds(open_memory: Opener) -> None:

@@ -108,6 +108,8 @@ def _recognised(
        sections with one key the second is a copy, and a new entry.
     3. No key, and the heading or the body of an entry without a key that the file does not hold otherwise: that entry
        was edited. The text before the first heading is known by its place.
+    4. A purged section, and an entry between its neighbours that the file does not hold otherwise: a backup from before
+       the purge was restored, and the entry is purged again.
 
     Every other entry that the file does not hold was removed from the file, and is remembered.
     """
@@ -141,6 +143,11 @@ def _recognised(
     for number, section in enumerate(found):
         if pairs[number] is None and not keys[number] and not section.purged:
             pairs[number] = pair(*_names(section.text, section.position))
+        elif pairs[number] is None and section.purged:
+            after = max((row.place for row in pairs[:number] if row), default=0)
+            before = min((row.place for row in pairs[number:] if row), default=_AFTER_ALL)
+            between = (row.number for row in left.values() if after < row.place < before)
+            pairs[number] = left.pop(next(between, -1), None)
     return pairs, [(row, entries.remembered(day, texts[row.number])) for row in left.values()]
 
 

@@ -61,6 +61,11 @@ def restore(file: Path, project: str | None) -> Output:
     if done.files:
         lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder")
     lines += [f"{path} was not replaced: the file in the project differs from the backup's" for path in done.left]
+    if done.unpurged is not None:
+        lines.append(
+            f"this backup is older than the purge of {iso(done.unpurged)[:10]}: what was purged then is back. Repeat "
+            "each purge: recollect store purge --text TEXT, or recollect store purge ID"
+        )
     if not done.sealed:
         lines.append("this backup has no checksum, so only its structure was checked")
     return Output(done, "\n".join(lines))

@@ -94,6 +94,17 @@ def check_file(path: Path) -> CopyCheck:
     return CopyCheck(version=version, spaces=spaces, sealed=seal is not None)
 
 
+def purges_in(path: Path, space: str) -> dict[str, int]:
+    """When a copy's purges were, by change id."""
+    with sqlite_errors(path):
+        connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=_READ_ONLY)
+        try:
+            sql = "SELECT change_id, at FROM events WHERE space = ? AND what = 'purged'"
+            return {str(change): int(str(at)) for change, at in connection.execute(sql, (space,))}
+        finally:
+            connection.close()
+
+
 def copy_over(source: Path, db: SqliteDb) -> None:
     """Put a checked copy in place of what the store holds, as one transaction that every open process sees."""
     with sqlite_errors(db.path):

@@ -7,15 +7,14 @@ database. Passages and terms are not scrubbed: they are made again from their ow
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from recollect.core.context import Row, Tx
-from recollect.core.learning import COIA, Discovery
 from recollect.core.new_learning import TITLE_LIMIT
-from recollect.store import decisions, events, learnings, passages, tasks
-from recollect.store.db import among, every, update
+from recollect.core.records import loads
+from recollect.store import events, passages
+from recollect.store.db import every, update
 from recollect.store.schema import BY_NAME, TABLES, Table, references
 
 Scrub = Callable[[str], str]
@@ -25,29 +24,18 @@ REPLACED = {"learnings": "archived", "decisions": "reversed"}
 """The status of a row whose successor was purged."""
 
 
-def scrub_rows(tx: Tx, words: Scrub, names: Scrub) -> dict[str, list[Row]]:
-    """Scrub every column of words and of names; the keys of the rows that changed, by table."""
+def scrub_rows(tx: Tx, words: Scrub, names: Scrub, *, dry: bool = False) -> dict[str, list[Row]]:
+    """Scrub every column of words and of names; the keys of the rows that changed, by table. `dry`: that would."""
     changed: dict[str, list[Row]] = {}
     for table in TABLES:
         for key, values in list(_scrubbed(tx, table, words, names)):
-            if new := values.pop(table.reading_order[0], None):
+            if not dry and (new := values.pop(table.reading_order[0], None)):
                 _rename(tx, table, key, new)
                 key = (new, *key[1:])
-            if values:
+            if not dry and values:
                 update(tx, table.name, dict(zip(table.reading_order, key, strict=True)), **values)
             changed.setdefault(table.name, []).append(key)
     return changed
-
-
-def count_rows(tx: Tx, words: Scrub, names: Scrub) -> dict[str, int]:
-    """How many rows of each table `scrub_rows` would change."""
-    counts = {table.name: sum(1 for _ in _scrubbed(tx, table, words, names)) for table in TABLES}
-    return {table: count for table, count in counts.items() if count}
-
-
-def in_passages(tx: Tx, pattern: re.Pattern[str]) -> bool:
-    """Whether search knows the words: only another clone's files may hold them."""
-    return any(pattern.search(f"{title}\n{text}") for _, title, text in every(tx, "passages", "id, title, text"))
 
 
 def drop(tx: Tx, table: str, keys: Collection[Row]) -> None:
@@ -58,28 +46,17 @@ def drop(tx: Tx, table: str, keys: Collection[Row]) -> None:
     tx.run_many(f"DELETE FROM {table} WHERE space = :space AND {where}", rows)
 
 
-def tags_of(tx: Tx, ids: list[str]) -> Iterator[Row]:
-    """The tags of learnings, each with its key: an earlier purge leaves gaps between their positions."""
-    sql = "SELECT learning_id, position, tag FROM learning_tags WHERE space = :space AND learning_id IN (:keys)"
-    return among(tx, sql, ids)
-
-
-def forget_embeddings(tx: Tx) -> None:
-    """Cached vectors: the hash of a text is their only key, so their owner is unknown."""
-    tx.run("DELETE FROM answers WHERE space = :space AND kind = 'embedding'")
+def forget_made(tx: Tx) -> None:
+    """Rows that may quote anything and are made again: what decisions say in short, and cached vectors, whose only key
+    is the hash of a text."""
+    for rows in ("decision_wisdom WHERE", "decision_wordings WHERE", "answers WHERE kind = 'embedding' AND"):
+        tx.run(f"DELETE FROM {rows} space = :space")
 
 
 def touch(tx: Tx, table: str, ids: Collection[str], *, at: int) -> None:
-    """A new version of learnings or decisions, so that an open edit cannot bring the words back and no wording made of
-    them is shown."""
-    for id in sorted(ids):
-        if table == "decisions":
-            tx.run("DELETE FROM decision_wordings WHERE space = :space AND decision_id = :id", id=id)
-        tx.run(
-            f"UPDATE {table} SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id",
-            id=id,
-            at=at,
-        )
+    """A new version of learnings or decisions, so that an open edit cannot bring the words back."""
+    sql = f"UPDATE {table} SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id"
+    tx.run_many(sql, ({"id": id, "at": at} for id in sorted(ids)))
 
 
 def remove(tx: Tx, table: str, id: str) -> dict[str, str]:
@@ -115,38 +92,25 @@ Quotes = tuple[list[str], list[str]]
 """The ids that go together, and the texts they hold; no ids when the thing does not exist."""
 
 
-def quotes_of_learning(tx: Tx, id: str) -> Quotes:
-    """A learning, the raw discoveries it was made of, and everything it ever said."""
-    found = learnings.many(tx, [id])
-    if not found:
+def quotes(tx: Tx, table: Table, id: str) -> Quotes:
+    """A row and everything it ever said; with a learning the raw discoveries that it was made of."""
+    row = tx.row(f"SELECT {', '.join(table.words)} FROM {table.name} WHERE space = :space AND id = :id", id=id)
+    if row is None:
         return [], []
-    texts = [found[0].title, *found[0].fields]
+    said: list[Any] = [
+        loads(text) if text and column in table.shapes else text for column, text in zip(table.words, row, strict=True)
+    ]
     for event in events.of(tx, id):
-        for said in (event.old, event.new):
-            texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
-    rows = tx.rows(
+        said += [value for old in (event.old, event.new) for name, value in old.items() if not name.endswith("_at")]
+    texts: list[str] = []
+    walked(said, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
+    sources = tx.rows(
         """
-        SELECT id, content FROM discoveries WHERE space = :space AND (learning_id = :learning OR id IN (
-          SELECT discovery_id FROM learning_sources WHERE space = :space AND learning_id = :learning)) ORDER BY id""",
-        learning=id,
+        SELECT id, content FROM discoveries WHERE space = :space AND (learning_id = :id OR id IN (
+          SELECT discovery_id FROM learning_sources WHERE space = :space AND learning_id = :id)) ORDER BY id""",
+        id=id,
     )
-    return [id, *(discovery for discovery, _ in rows)], [*texts, *(content for _, content in rows)]
-
-
-def quotes_of_discovery(tx: Tx, id: str) -> Quotes:
-    found = tasks.known(tx, Discovery, id)
-    return ([id], [found.content]) if found else ([], [])
-
-
-def quotes_of_decision(tx: Tx, id: str) -> Quotes:
-    """A decision and everything it ever said."""
-    found = decisions.many(tx, [id])
-    if not found:
-        return [], []
-    texts = list(decisions.passage_of(found[0]).lines)
-    for event in events.of(tx, id):
-        walked([event.old, event.new], lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
-    return [id], texts
+    return [id, *(source for source, _ in sources)], [*texts, *(content for _, content in sources)]
 
 
 def walked(value: Any, scrub: Scrub) -> Any:

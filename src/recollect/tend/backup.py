@@ -19,7 +19,7 @@ from recollect.core.context import Context, Db, Tx, Vault
 from recollect.core.errors import BadInput, RecollectError, Refused, Stale, StoreDamaged
 from recollect.core.records import record
 from recollect.store import dump
-from recollect.store.copies import CopyCheck, Progress, check_file, checked_copy, put_back
+from recollect.store.copies import CopyCheck, Progress, check_file, checked_copy, purges_in, put_back
 from recollect.store.db import count
 from recollect.store.files import GRACE_SECONDS, abandoned, content_hash
 from recollect.store.project import Project, backups_of
@@ -47,6 +47,7 @@ class Restored:
     """What was restored; `kept` is where the old store is now.
 
     `files` of a server's vault went into the project's folder, except those in `left`, which have another text there.
+    `unpurged` is when something was purged that this backup may hold, if anything was.
     """
 
     path: str
@@ -55,6 +56,7 @@ class Restored:
     kept: str | None
     files: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    unpurged: int | None = None
 
 
 @record
@@ -117,6 +119,7 @@ def restore(project: Project, source: Path, *, now: int) -> Restored:
         keep_as = _kept_name(project, now)
         busy_seconds = project.settings.store.busy_seconds
         kept = put_back(copy, project.database, keep_as=keep_as, busy_seconds=busy_seconds)
+        unpurged = _unpurged(keep_as, copy, project.settings.space) if kept == keep_as else None
     return Restored(
         path=str(source),
         spaces=checked.spaces,
@@ -124,6 +127,7 @@ def restore(project: Project, source: Path, *, now: int) -> Restored:
         kept=str(kept) if kept else None,
         files=files,
         left=left,
+        unpurged=unpurged,
     )
 
 
@@ -148,7 +152,20 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
                 dump.carry(old, new)
         finally:
             given.close()
-    return Restored(path=str(source), spaces=checked.spaces, sealed=checked.sealed, kept=str(kept) if kept else None)
+        unpurged = _unpurged(kept, copy, space) if kept else None
+    return Restored(
+        path=str(source),
+        spaces=checked.spaces,
+        sealed=checked.sealed,
+        kept=str(kept) if kept else None,
+        unpurged=unpurged,
+    )
+
+
+def _unpurged(before: Path, given: Path, space: str) -> int | None:
+    """When the last purge was that one copy knows and the other does not; None without one."""
+    known = purges_in(given, space)
+    return max((at for change, at in purges_in(before, space).items() if change not in known), default=None)
 
 
 def migrate(source: StoreSide, target: StoreSide, space: str, *, progress: Progress | None = None) -> Migrated:

@@ -22,10 +22,8 @@ from recollect.core.values import Passage
 from recollect.distil import node_files, themes, tree
 from recollect.distil.decision_page import full_text, headline
 from recollect.store import decisions, derived, journal, learnings, passages, topics
-from recollect.store import purge as purging
 from recollect.store import themes as theme_rows
 from recollect.store.passages import Stored
-from recollect.store.purge import Quotes
 from recollect.tend import why as explain
 from recollect.tend.why import AnyExplanation
 from recollect.text import nodes
@@ -80,8 +78,8 @@ class Kind:
     """One noun. A field that is None means that the noun cannot do it.
 
     `pattern` matches its ids and `example` shows one. `page` is the folder of its pages, for kinds with their own.
-    `ids` and `passages` say what search should hold: all ids, and the passages of some of them. `quotes` gives
-    the things that a purge by id removes together, with their texts; `table` holds one row for each.
+    `ids` and `passages` say what search should hold: all ids, and the passages of some of them. `table` holds
+    one row for each.
     """
 
     name: str
@@ -93,7 +91,6 @@ class Kind:
     why: Callable[[Context, str], AnyExplanation] | None = None
     ids: Callable[[Context, Tx], Iterable[str]] | None = None
     passages: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]] | None = None
-    quotes: Callable[[Context, Tx, str], Quotes] | None = None
     table: str = ""
 
 
@@ -329,11 +326,6 @@ def _refer_to_git(ctx: Context, id: str) -> AnyExplanation:
     raise BadInput(f"{id} is a section of a file in the repository. Use git log or git blame to see where it came from")
 
 
-def _entry_quotes(ctx: Context, tx: Tx, id: str) -> Quotes:
-    entry = logs.entry_within(tx, ctx, id)
-    return [id], [line.strip() for line in (entry.topic, *entry.text.split("\n"))]
-
-
 KINDS: tuple[Kind, ...] = (
     Kind(
         name=learnings.KIND,
@@ -345,7 +337,6 @@ KINDS: tuple[Kind, ...] = (
         why=explain.why_learning,
         ids=lambda _, tx: learnings.ids(tx),
         passages=lambda _, tx, ids: map(learnings.passage_of, learnings.many(tx, ids)),
-        quotes=lambda _, tx, thing: purging.quotes_of_learning(tx, thing),
         table="learnings",
     ),
     Kind(
@@ -358,15 +349,9 @@ KINDS: tuple[Kind, ...] = (
         why=explain.why_decision,
         ids=lambda _, tx: decisions.ids(tx),
         passages=lambda _, tx, ids: map(decisions.passage_of, decisions.many(tx, ids)),
-        quotes=lambda _, tx, thing: purging.quotes_of_decision(tx, thing),
         table="decisions",
     ),
-    Kind(
-        name="discovery",
-        pattern="disc_.+",
-        quotes=lambda _, tx, thing: purging.quotes_of_discovery(tx, thing),
-        table="discoveries",
-    ),
+    Kind(name="discovery", pattern="disc_.+", table="discoveries"),
     Kind(
         name=logs.KIND,
         pattern="log/[^#]*#.*",
@@ -375,7 +360,6 @@ KINDS: tuple[Kind, ...] = (
         why=explain.why_entry,
         ids=_entries,
         passages=_entry_passages,
-        quotes=_entry_quotes,
     ),
     Kind(
         name="day",

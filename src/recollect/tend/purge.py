@@ -19,16 +19,17 @@ from pathlib import Path
 from recollect.capture import documents, finding, log_text, logs, stage, topics
 from recollect.capture.finding import FOLDER
 from recollect.core.calendar import LEVELS
-from recollect.core.context import Context, Tx, Vault
+from recollect.core.context import Context, Row, Tx, Vault
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, Stale
 from recollect.core.records import record, replace
 from recollect.distil import themes
-from recollect.store import decisions, events, journal, passages, spool
+from recollect.store import events, journal, passages, spool
 from recollect.store import purge as rows_of
 from recollect.store import themes as theme_rows
 from recollect.store.db import every, update
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
+from recollect.store.schema import BY_NAME
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.vault import FolderVault
 from recollect.tend import backup
@@ -54,7 +55,7 @@ OUT_OF_REACH_OF_SERVER = (
     "the database server's own log, its write-ahead log, replicas and backups: let them expire",
 )
 # Rows that are useless without the words: tags, and model answers, which are asked for again.
-DROPPED = ("answers", "asks", "learning_tags", "decision_tags", "decision_wordings", "topic_aliases")
+DROPPED = ("answers", "asks", "learning_tags", "decision_tags", "topic_aliases")
 
 
 @record
@@ -147,7 +148,7 @@ def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
         found.update(secrets_in(text))
         return text
 
-    rows_of.count_rows(tx, look, look)
+    rows_of.scrub_rows(tx, look, look, dry=True)
     for vault, _ in _vaults(replace(ctx, vault=ctx.vault.inside(tx)), project):
         for path in vault.paths():
             look(vault.read(path) or "")
@@ -167,9 +168,13 @@ def target_of(ctx: Context, tx: Tx, project: Project, id: str | None, text: str 
     if id is None or text is not None:
         raise BadInput("Give one of: an id, --text, --secrets")
     kind = kind_of(id)
-    if kind is None or kind.quotes is None:
+    if kind is not None and kind.name == logs.KIND:
+        entry = logs.entry_within(tx, ctx, id)
+        things, texts = [id], [line.strip() for line in (entry.topic, *entry.text.split("\n"))]
+    elif kind is not None and kind.table:
+        things, texts = rows_of.quotes(tx, BY_NAME[kind.table], id)
+    else:
         raise BadInput(f"{id[:80]} cannot be purged by its id; purge its words with --text")
-    things, texts = kind.quotes(ctx, tx, id)
     if not things and not any(event.what == "purged" for event in events.of(tx, id)):
         raise NotFound(f"There is no {id}, and nothing of that id was purged")
     return Target(tuple(things), tuple(text for text in texts if len(text) >= SHORTEST_QUOTE), salt)
@@ -181,8 +186,10 @@ def plan(
     """What a purge would touch; changes nothing. A text that is nowhere is not found."""
     with ctx.db.read(ctx.space) as tx:
         target = target_of(ctx, tx, project, id, text, secrets)
-        rows = rows_of.count_rows(tx, target.scrub, target.rename)
-        searched = rows_of.in_passages(tx, target.pattern)
+        rows = _counted(rows_of.scrub_rows(tx, target.scrub, target.rename, dry=True))
+        # Search may know words that only another clone's files hold.
+        said = every(tx, "passages", "id, title, text")
+        searched = any(target.pattern.search(f"{title}\n{text}") for _, title, text in said)
     own = len(backup.kept_files(project.database)) + len(kept_aside(project.database))
     in_vault = [shown for *_, shown in _holding(ctx, project, target)]
     in_json = [str(path) for path, _ in _json_files(project, target)]
@@ -246,27 +253,32 @@ def _purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
         else:
             rows_of.remove_mentions(tx, id)
     changed = rows_of.scrub_rows(tx, target.scrub, target.rename)
-    tags = rows_of.tags_of(tx, [id for (id,) in changed.get("learnings", [])])
-    changed.setdefault("learning_tags", []).extend((id, number) for id, number, tag in tags if target.says(tag))
+    scrubbed = {id for (id,) in changed.get("learnings", [])}
+    tags = every(tx, "learning_tags", "learning_id, position, tag", key=2)
+    said = [(id, number) for id, number, tag in tags if id in scrubbed and target.says(tag)]
+    changed.setdefault("learning_tags", []).extend(said)
     for table in DROPPED:
         rows_of.drop(tx, table, changed.get(table, []))
-    rows_of.forget_embeddings(tx)
-    decisions.forget_wisdom(tx)
+    rows_of.forget_made(tx)
     for (id,) in changed.get("discoveries", []):
         update(tx, "discoveries", {"id": id}, hash=content_hash(f"{MARK}:{id}"))
     touched: set[str] = set()
-    for noun, parts in (("learnings", ("learning_tags",)), ("decisions", ("decision_tags", "decision_wordings"))):
+    for noun, parts in (("learnings", ("learning_tags",)), ("decisions", ("decision_tags",))):
         ids = {row[0] for table in (noun, *parts) for row in changed.get(table, [])}
         rows_of.touch(tx, noun, ids, at=ctx.clock.now())
         touched |= ids
-    _renew_passages(tx, ctx, target)
     change = ctx.ids("change")
-    for id in (*target.things, *sorted(touched)):
+    # One event at least: `restore` tells by it that a backup is older than a purge.
+    for id in (*target.things, *sorted(touched)) or ("purge",):
         events.record(tx, ctx, change=change, subject=id, what="purged")
     for id, status in orphans.items():
         if id not in target.things:
             reason = f"its successor was purged, so it is {status}"
             events.record(tx, ctx, change=change, subject=id, what="purged", new={"status": status}, reason=reason)
+    return _counted(changed)
+
+
+def _counted(changed: dict[str, list[Row]]) -> dict[str, int]:
     return {table: len(keys) for table, keys in changed.items() if keys}
 
 
