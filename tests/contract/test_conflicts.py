@@ -10,6 +10,7 @@ import pytest
 
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory
+from recollect.capture.learn import Captured
 from recollect.core.learning import Learning
 from recollect.models.embed import similarity_to
 from recollect.models.scripted import ScriptedModels
@@ -172,6 +173,18 @@ def contradicting(memory: Memory) -> tuple[str, str]:
         memory.learn(title=title, action=title, **fields)
     [item] = memory.inbox.waiting()
     return item.other, item.subject
+
+
+def test_the_answer_to_a_new_learning_names_what_it_contradicts_and_what_it_replaces(memory: Memory) -> None:
+    def said(title: str) -> Captured:
+        return memory.learn(learning(WEBHOOKS, title=title, action=title))
+
+    old = said("Retry failed payments automatically").learning
+    new = said("Failed payments must not be retried automatically")
+    assert (new.replaced, new.asked) == ((), (old.id,))
+    old = said("Use polling for build status").learning
+    new = said("Use webhooks instead of polling for build status")
+    assert (new.replaced, new.asked) == ((old.id,), ())
 
 
 def test_an_answer_that_is_undone_is_asked_for_again(memory: Memory) -> None:

@@ -665,6 +665,13 @@ def test_a_purged_decision_is_gone_with_what_was_made_of_it(memory: Memory, cloc
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_time_that_a_purged_decision_shares_with_another_is_no_quotation(memory: Memory) -> None:
+    gone, kept = reviewed(memory, "Use the big cluster"), reviewed(memory, "Use SQLite for single users")
+    memory.data.purge(id=gone.id)
+    assert memory.data.undo()[0].id == kept.id
+    assert memory.decisions.get(kept.id).outcome is None
+
+
 def test_a_purged_text_leaves_decisions_wordings_and_wisdom(memory: Memory, clock: ScriptedClock) -> None:
     for n in range(2):
         reviewed(memory, f"Host client {n} of CustomerNameXyz apart", pattern="Ask CustomerNameXyz first", tags=("x",))

@@ -57,7 +57,8 @@ class Captured:
     """What became of a new learning: stored, or merged into one that said the same.
 
     `confirmed` when a person repeated what an agent had learned, so that it counts as a person's now. `taken` names the
-    fields that the known learning took over besides, `left` those that it kept as they were.
+    fields that the known learning took over besides, `left` those that it kept as they were. `replaced` are learnings
+    that it certainly says anew, `asked` those that it may contradict: a person finds each pair in the inbox.
     """
 
     learning: Learning
@@ -66,6 +67,8 @@ class Captured:
     confirmed: bool = False
     taken: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 def learn(
@@ -111,8 +114,8 @@ def learn(
         rows.insert(tx, learning)
         rows.add_source(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
         record_new(LEARNING, tx, ctx, learning, change, redaction(kinds))
-        _settle_conflicts(tx, ctx, learning, compared, change)
-    return Captured(learning=learning, merged=False, redacted=kinds)
+        replaced, asked = _settle_conflicts(tx, ctx, learning, compared, change)
+    return Captured(learning=learning, merged=False, redacted=kinds, replaced=replaced, asked=asked)
 
 
 def known_insight(tx: Tx, new: NewLearning | Learning, trust: Trust) -> Learning | None:
@@ -277,14 +280,18 @@ def _with_sources(tx: Tx, ctx: Context, new: NewLearning, now: int) -> NewLearni
 
 def _settle_conflicts(
     tx: Tx, ctx: Context, new: Learning, compared: Sequence[tuple[Learning, Comparison]], change: str
-) -> None:
-    """Mark what the new learning replaces; raise what it contradicts, or may, once each."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Mark what the new learning replaces; raise what it contradicts, or may, once each. Gives the ids of both."""
+    replaced: list[str] = []
+    asked: list[str] = []
     for old, found in compared:
         may_replace = not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
         if found.kind == "newer" and found.sure and may_replace:
             after = replace(old, status="superseded", superseded_by=new.id)
             save(LEARNING, tx, ctx, old, after, "learning.superseded", change, f"{new.id} says so ({found.reason})")
+            replaced.append(old.id)
         elif found.conflicts and has_room(tx, ctx):
+            asked.append(old.id)
             events.raise_escalation(
                 tx,
                 kind=KIND,
@@ -300,6 +307,7 @@ def _settle_conflicts(
                 },
                 at=ctx.clock.now(),
             )
+    return tuple(replaced), tuple(asked)
 
 
 def _said(learning: Learning) -> str:

@@ -163,6 +163,10 @@ def add(
         said = f"{learning.id} already says so; seen {learning.recurrence} times"
     if captured.confirmed:
         said += f". An agent wrote it and you confirmed it: confidence is now {learning.confidence:.3f}"
+    if captured.replaced:
+        said += f". It replaces {', '.join(captured.replaced)}; recollect undo takes both back"
+    if captured.asked:
+        said += f". It may contradict {', '.join(captured.asked)}; decide with: recollect inbox"
     if captured.taken:
         said += f". Taken over: {_options(captured.taken)}"
     if captured.left:

@@ -139,13 +139,18 @@ class Kept:
 def kept_learning(done: Captured) -> Kept:
     """A learning that was stored, or merged into one that said the same."""
     known = done.learning
+    notes = {
+        "left unchanged": done.left,
+        "it replaces": done.replaced,
+        "a person is asked whether it contradicts": done.asked,
+    }
     return Kept(
         id=known.id,
         did="already known; counted again as" if done.merged else "saved",
         title=known.title,
         confidence=known.confidence,
         redacted=done.redacted,
-        note=f"left unchanged: {', '.join(done.left)}" if done.left else "",
+        note="; ".join(f"{said} {', '.join(names)}" for said, names in notes.items() if names),
     )
 
 
