@@ -17,7 +17,7 @@ import apsw
 
 from recollect import Actor, Memory, NewDecision, ScriptedClock
 from recollect.core.values import counted_ids
-from recollect.store import dump, init, passages, project
+from recollect.store import bulk, init, passages, project
 from recollect.store.schema import MIGRATIONS, OLDEST, VERSION, statements
 from recollect.store.sqlite import TYPES, SqliteDb
 from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner
@@ -104,7 +104,7 @@ def _make(version: int, source: Path, target: Path) -> None:
         for row in found:
             values = dict(zip(columns.split(", "), row, strict=True))
             if values["kind"] in ("learning", "decision"):
-                passages.put(tx, dump.passage_from(values))
+                passages.put(tx, bulk.passage_from(values))
     connection.execute("DETACH today")
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     connection.execute("VACUUM")

@@ -17,7 +17,7 @@ from recollect.core.context import Tx
 from recollect.core.errors import Stale, StoreDamaged
 from recollect.core.journal import NewEntry
 from recollect.memory.admin import Rescue
-from recollect.store import db, dump
+from recollect.store import bulk, db
 from recollect.store import project as projects
 from recollect.tend.backup import restore_to_server
 from samples import learning
@@ -40,7 +40,7 @@ def lived_in(memory: Memory) -> Memory:
 def state(memory: Memory) -> dict[str, object]:
     vault = memory.context.vault
     with memory.context.db.read(memory.context.space) as tx:
-        rows: dict[str, object] = {table.name: dump.sums(tx, table) for table in dump.TABLES}
+        rows: dict[str, object] = {table.name: bulk.sums(tx, table) for table in bulk.DUMPED}
     return {**rows, "files": {path: vault.read(path) for path in vault.paths()}}
 
 
@@ -223,7 +223,7 @@ def test_a_servers_backup_becomes_an_embedded_memory_with_its_files(
     with Memory.open(team.project.root, environ=environ, clock=team.context.clock) as here:
         assert state(here) == before
         with here.context.db.read(here.context.space) as tx:
-            assert db.count(tx, dump.VAULT.name) == 0, "its home is the folder now"
+            assert db.count(tx, bulk.VAULT.name) == 0, "its home is the folder now"
 
 
 def test_a_file_that_says_something_else_is_left_and_named(

@@ -9,7 +9,7 @@ import pytest
 
 from recollect import Memory
 from recollect.core.learning import Discovery
-from recollect.store import dump, tasks
+from recollect.store import bulk, tasks
 from recollect.store.schema import MIGRATIONS as STEPS
 from recollect.store.schema import TABLES, Table, statements
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -36,18 +36,18 @@ Rows = list[tuple[Table, list[dict[str, Any]]]]
 
 def _rows(memory: Memory) -> Rows:
     with memory.context.db.read(memory.context.space) as tx:
-        return [(table, list(dump.rows(tx, table))) for table in dump.TABLES]
+        return [(table, list(bulk.rows(tx, table))) for table in bulk.DUMPED]
 
 
 def _load(memory: Memory, space: str, given: Rows) -> None:
     with memory.context.db.write(space) as tx:
         for table, rows in given:
-            dump.load(tx, table, rows)
+            bulk.load(tx, table, rows)
 
 
 def _sums(memory: Memory, space: str) -> dict[str, tuple[int, str]]:
     with memory.context.db.read(space) as tx:
-        return {table.name: dump.sums(tx, table) for table in dump.TABLES}
+        return {table.name: bulk.sums(tx, table) for table in bulk.DUMPED}
 
 
 def test_a_dump_loads_into_an_equal_space(lived_in: Memory) -> None:
@@ -81,7 +81,7 @@ def test_a_space_can_be_emptied_again(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
     _load(lived_in, other, _rows(lived_in))
     with lived_in.context.db.write(other) as tx:
-        dump.empty(tx)
+        bulk.empty(tx)
     assert set(_sums(lived_in, other).values()) == {(0, "")}
     assert _sums(lived_in, lived_in.context.space)["learnings"][0] == 3
 
@@ -92,5 +92,5 @@ def test_every_table_is_dumped_or_said_to_be_left_out(memory: Memory) -> None:
     there = set(re.findall(r"CREATE TABLE (\w+)", schema)) - set(re.findall(r"DROP TABLE (\w+)", schema))
     assert there <= listed
     with memory.context.db.read(memory.context.space) as tx:
-        for table in dump.TABLES:
+        for table in bulk.DUMPED:
             assert {*table.key, *table.order, *table.made, "space"} <= set(tx.columns(table.name)) | {""}

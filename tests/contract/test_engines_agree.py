@@ -23,7 +23,7 @@ from conftest import PERSON
 from plain_model import Entry, Model, No, Verdict
 from recollect import LearningEdit, Memory, NewLearning, RecollectError, ScriptedClock
 from recollect.core.values import counted_ids
-from recollect.store import dump
+from recollect.store import bulk
 
 POOL = {
     "zebra": "Zebra crossings need a painted curb before winter",
@@ -76,7 +76,7 @@ class Lives(RuleBasedStateMachine):
         sums = []
         for memory in self.memories:
             with memory.context.db.read(memory.context.space) as tx:
-                sums.append({table.name: dump.sums(tx, table) for table in dump.TABLES})
+                sums.append({table.name: bulk.sums(tx, table) for table in bulk.DUMPED})
             memory.close()
         for folder in self.folders:
             folder.cleanup()

@@ -16,7 +16,7 @@ from conftest import AGENT, Opener
 from recollect import BadInput, Memory, Refused
 from recollect.core.errors import StoreDamaged, Trouble
 from recollect.core.journal import Entry
-from recollect.store import dump
+from recollect.store import bulk
 
 SECRET = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
 
@@ -37,7 +37,7 @@ def entry(memory: Memory, topic: str) -> Entry:
 
 def state(memory: Memory) -> dict[str, object]:
     with memory.context.db.read(memory.context.space) as tx:
-        return {table.name: dump.sums(tx, table) for table in dump.TABLES}
+        return {table.name: bulk.sums(tx, table) for table in bulk.DUMPED}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from recollect import BadInput, Memory, Refused, Stale
 from recollect.core.clock import ScriptedClock
 from recollect.memory.admin import migrate, mirror_vault
-from recollect.store import dump, init
+from recollect.store import bulk, init
 from recollect.store import project as projects
 from recollect.tend.backup import Migrated
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -41,7 +41,7 @@ class Home:
         with self.open(store) as memory:
             vault = memory.context.vault
             with memory.context.db.read(memory.context.space) as tx:
-                rows: dict[str, object] = {table.name: dump.sums(tx, table) for table in dump.TABLES}
+                rows: dict[str, object] = {table.name: bulk.sums(tx, table) for table in bulk.DUMPED}
             return {**rows, "files": {path: vault.read(path) for path in vault.paths()}}
 
 

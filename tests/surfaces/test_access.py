@@ -31,7 +31,7 @@ from recollect.api.spaces import Spaces
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.models.configured import KINDS
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
-from recollect.store import dump, events
+from recollect.store import bulk, events
 from repos import Repo
 from samples import WEBHOOKS, learning
 from serving import Served, serving
@@ -91,7 +91,7 @@ def unlike(client: httpx.Client, wanted: list[Call], status: int, **request: Any
 
 def state(memory: Memory) -> dict[str, object]:
     with memory.context.db.read(memory.context.space) as tx:
-        return {table.name: dump.sums(tx, table) for table in dump.TABLES}
+        return {table.name: bulk.sums(tx, table) for table in bulk.DUMPED}
 
 
 def test_the_live_feed_says_that_something_happened_and_only_to_a_person(served: Served, memory: Memory) -> None:
@@ -590,7 +590,7 @@ def test_the_last_use_of_a_token_is_noted_once_an_hour(memory: Memory, clock: Sc
 def test_the_secret_is_nowhere_in_the_store(memory: Memory) -> None:
     _, secret = memory.tokens.new("worker")
     with memory.context.db.read(memory.context.space) as tx:
-        rows = [row for table in dump.TABLES for row in dump.rows(tx, table)]
+        rows = [row for table in bulk.DUMPED for row in bulk.rows(tx, table)]
     assert secret not in str(rows)
     assert "worker" in str(rows)
 

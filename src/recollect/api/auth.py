@@ -32,9 +32,9 @@ from recollect.api.wire import Denied, problem
 from recollect.core.context import Actor
 from recollect.core.errors import Refused
 from recollect.core.records import record
-from recollect.core.token import Token, TokenScope
 from recollect.core.values import ALPHABET
 from recollect.memory import Memory
+from recollect.store.tokens import Token, TokenScope
 
 MOST_CALLERS = 10_000  # chosen: the most addresses remembered at once, about 2 MB
 

@@ -14,10 +14,10 @@ from recollect.api.wire import Expected, Paged, answer, page, page_of, router, s
 from recollect.capture.decide import Decided
 from recollect.core.decision import Decision
 from recollect.core.errors import Refused
-from recollect.core.token import TokenScope
 from recollect.distil.decision_page import DecisionPage, Level
 from recollect.distil.decisions import AwaitedReview, Compaction
 from recollect.distil.wisdom import Calibration, Wisdom
+from recollect.store.tokens import TokenScope
 
 routes = router("/api", "decisions")
 rpc_routes = router("", "json-rpc")

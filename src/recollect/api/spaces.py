@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.errors import NotFound, RecollectError, Trouble
-from recollect.core.token import Token
 from recollect.memory import Memory
 from recollect.store.files import content_hash
+from recollect.store.tokens import Token
 
 IDLE_SECONDS = 600  # chosen: a session asks again within minutes, and opening takes milliseconds
 BROKEN_SECONDS = 10  # chosen: a server that cannot be reached is not waited for again by every request

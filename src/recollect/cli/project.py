@@ -16,7 +16,6 @@ from recollect.core.clock import iso
 from recollect.core.context import Actor
 from recollect.core.errors import Forbidden, Refused, Trouble
 from recollect.core.records import replace
-from recollect.core.token import SCOPES, TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel, TokenScope
 from recollect.hosts.hook import PAUSED, SILENT
 from recollect.hosts.host_files import HOOKS
 from recollect.memory import Memory
@@ -26,6 +25,7 @@ from recollect.store import init as store_init
 from recollect.store import project as projects
 from recollect.store import register
 from recollect.store.files import write_path
+from recollect.store.tokens import SCOPES, TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel, TokenScope
 from recollect.tend.status import ModelsStatus
 from recollect.text.sentences import counted, how_long, named
 

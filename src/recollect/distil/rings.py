@@ -17,7 +17,7 @@ from recollect.core.journal import NewEntry
 from recollect.core.learning import COIA
 from recollect.core.new_learning import NewLearning
 from recollect.core.trust import check_may
-from recollect.store import events, journal, start
+from recollect.store import events, journal, sessions
 from recollect.store import learnings as rows
 from recollect.store.events import Escalation
 
@@ -34,7 +34,7 @@ def propose(ctx: Context) -> int:
     if not ctx.rings.has_me:
         return 0
     since = int(ctx.read(journal.state, _SEEN) or 0)
-    entries = ctx.read(start.entries_of_types, ("user",), limit=OPEN, since=since)
+    entries = ctx.read(sessions.entries_of_types, ("user",), limit=OPEN, since=since)
     new, _ = ctx.read(
         rows.listed, status="active", domain=None, tag=None, min_confidence=0, sort="newest", limit=LOOKED_AT, offset=0
     )

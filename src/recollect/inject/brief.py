@@ -12,7 +12,7 @@ import re
 
 from recollect.core.clock import DAY, day_of, iso, zone_named
 from recollect.core.records import record
-from recollect.store import events, sessions, start, topics
+from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import split_frontmatter
 from recollect.text.patterns import lazy
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from recollect.core.context import Context, Tx
+    from recollect.store.sessions import Told
     from recollect.store.spool import Queue
-    from recollect.store.start import Told
     from recollect.store.topics import TopicRow
     from recollect.text.frame import ContextBudget
 
@@ -130,9 +130,9 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
 def _ring(ctx: Context) -> tuple[str, ...]:
     """What every session is told of a ring: what people asked for, then what helped or a person wrote."""
     with ctx.db.read(ctx.space) as tx:
-        asked = start.entries_of_types(tx, ("user", "feedback"), limit=RING_SHOWN)
-        helped = [(id, title, action) for id, title, action, *_ in start.proven(tx, RING_SHOWN)]
-        learned = list(dict.fromkeys([*helped, *start.by_person(tx, RING_SHOWN)]))[:RING_SHOWN]
+        asked = sessions.entries_of_types(tx, ("user", "feedback"), limit=RING_SHOWN)
+        helped = [(id, title, action) for id, title, action, *_ in sessions.proven(tx, RING_SHOWN)]
+        learned = list(dict.fromkeys([*helped, *sessions.by_person(tx, RING_SHOWN)]))[:RING_SHOWN]
     lines = [f"- {_titled(one)}" for one in asked]
     return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action in learned))
 
@@ -157,7 +157,7 @@ def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
 
 
 def _due(tx: Tx, ctx: Context) -> list[tuple[str, str]]:
-    return start.due(tx, now=ctx.clock.now(), otherwise_after=ctx.settings.decisions.summary_days * DAY)
+    return sessions.due(tx, now=ctx.clock.now(), otherwise_after=ctx.settings.decisions.summary_days * DAY)
 
 
 class _Telling:
@@ -173,7 +173,7 @@ class _Telling:
         self._told: set[str] = set()
         self._titles: list[frozenset[str]] = []
         self._sentences: list[frozenset[str]] = []
-        self._latest = start.latest_entries(tx, ENTRIES)
+        self._latest = sessions.latest_entries(tx, ENTRIES)
         self.others, self.total = topics.listed(tx, now=self._now, limit=MAPPED)
 
     def parts(self, page: str) -> Iterator[Part]:
@@ -244,7 +244,7 @@ class _Telling:
         left_open: list[str] = []
         alive: list[str] = []
         for row in sorted(fresh, key=self._weight)[: 2 * (ALIVE + OPEN_SHOWN)]:
-            new = [one for one in start.entries_of(self._tx, row.id, 3) if one.id not in self._told]
+            new = [one for one in sessions.entries_of(self._tx, row.id, 3) if one.id not in self._told]
             if not new or (row.entries == 1 and self._said_before(new[0])):
                 continue
             one = new[0]
@@ -263,11 +263,11 @@ class _Telling:
         return left_open, alive
 
     def _learned(self, page: str) -> Iterator[str]:
-        found = start.proven(self._tx, LEARNED)
+        found = sessions.proven(self._tx, LEARNED)
         for id, title, action, confidence, helped in found:
             worth = f"confidence {confidence / 1000:.2f}, helped {helped}x"
             yield f"- {_said(title)}: {_cut(action)} ({worth}) {id}"
-        for text, confirmed in start.principles(self._tx, now=self._now, limit=3):
+        for text, confirmed in sessions.principles(self._tx, now=self._now, limit=3):
             yield f"- {_cut(text)} ({counted(confirmed, 'decision')} confirm it)"
         patterns = page.partition("\n## Recent Patterns\n")[2].partition("\n## ")[0].split("\n")
         for line in patterns[: max(LEARNED - len(found), 0)]:
@@ -279,7 +279,7 @@ class _Telling:
     def _decided(self) -> Iterator[str]:
         """Decisions that bind, but for those that wait for a review and stand above."""
         due = [id for id, _ in _due(self._tx, self._ctx)[:REVIEWS_SHOWN]]
-        for id, said, category, at in start.binding(self._tx, now=self._now, but=due, limit=DECIDED):
+        for id, said, category, at in sessions.binding(self._tx, now=self._now, but=due, limit=DECIDED):
             yield f"- {_cut(said)} ({_said(category)}, {iso(at)[:10]}) {id}"
 
     def _weight(self, row: TopicRow) -> tuple[float, str]:

@@ -28,9 +28,9 @@ from recollect.memory.rings import OpenRings
 from recollect.memory.sessions import retry
 from recollect.models import configured
 from recollect.search import meaning
-from recollect.store import access as token_rows
 from recollect.store import model_rows
 from recollect.store import project as projects
+from recollect.store import tokens as token_rows
 from recollect.store.copies import CopyCheck, check_file
 from recollect.store.files import content_hash, write_path, writing
 from recollect.store.project import Project

@@ -156,7 +156,7 @@ class Held:
 
 def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) -> Held | None:
     """What the space holds that `init` would use in a folder that is not one of its places; None for a new space."""
-    from recollect.store import dump, events, init, journal, register
+    from recollect.store import bulk, events, init, journal, register
     from recollect.store.db import count
 
     name = init.chosen(root, environ, space)
@@ -173,7 +173,7 @@ def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) ->
         db = open_database(project, project.settings.store.url)
         try:
             with db.read(name) as tx:
-                rows = sum(count(tx, table.name) for table in (*dump.TABLES, dump.VAULT))
+                rows = sum(count(tx, table.name) for table in (*bulk.DUMPED, bulk.VAULT))
                 learnings = count(tx, "learnings")
                 entries = journal.entry_counts(tx)
                 oldest = events.first(tx)

@@ -21,9 +21,9 @@ from psycopg import sql
 
 from recollect.core.context import Row
 from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.store.bulk import carry
 from recollect.store.copies import filling
 from recollect.store.db import Transaction
-from recollect.store.dump import carry
 from recollect.store.postgres_pool import FIRST_WAIT, STATISTICS, Address, Connections
 from recollect.store.postgres_vectors import PostgresVectors
 

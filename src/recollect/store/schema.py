@@ -109,7 +109,7 @@ TABLES: tuple[Table, ...] = (
             *("decision", "context", "pattern", "bridge_structure", "bridge_function"),
             *("result", "lesson", "category", "agent", "reasons", "components"),
         ),
-        shapes={"reasons": "json", "components": "json"},  # their records check themselves, see `derived`
+        shapes={"reasons": "json", "components": "json"},  # their records check themselves, see `check.py`
         refers={"superseded_by": "decisions"},
     ),
     Table(name="decision_tags", key=("decision_id", "position"), words=("tag",), refers={"decision_id": "decisions"}),

@@ -124,19 +124,19 @@ class SqliteDb:
         return sum(others) * WORTH_MERGING > largest if largest > MERGED else bool(others)
 
     def faults(self) -> list[tuple[str, str]]:
-        from recollect.store.sqlite_check import faults
+        from recollect.store.check import sqlite_faults
 
-        return list(faults(self))
+        return list(sqlite_faults(self))
 
     def unreadable_texts(self) -> Sequence[tuple[str, str, str]]:
-        from recollect.store.sqlite_check import unreadable
+        from recollect.store.check import not_utf8
 
-        return unreadable(self)
+        return not_utf8(self)
 
     def remake_indexes(self) -> None:
-        from recollect.store.sqlite_check import remake_indexes
+        from recollect.store.check import remake_sqlite_indexes
 
-        remake_indexes(self)
+        remake_sqlite_indexes(self)
 
     def backup(self, space: str, target: Path, *, progress: Callable[[int, int], object] | None = None) -> None:
         from recollect.store.copies import backup_to

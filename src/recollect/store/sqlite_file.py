@@ -3,7 +3,7 @@
 A store that is newer or not ours is refused. SQLite checks its write-ahead log frame by frame and stops silently at the
 first bad frame, which drops every later commit. So opening a store after a crash looks for commits beyond that point.
 This module never opens the database file itself while a connection is open: closing it would drop SQLite's locks.
-`sqlite_check` checks the contents of the file.
+`check.py` checks its contents.
 """
 
 from __future__ import annotations

@@ -14,7 +14,10 @@ from recollect.core.clock import HOUR
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, Forbidden, Refused, Trouble
 from recollect.core.records import replace
-from recollect.core.token import (
+from recollect.store import events
+from recollect.store import tokens as rows
+from recollect.store.files import content_hash
+from recollect.store.tokens import (
     DEFAULT_SCOPES,
     NAME_LIMIT,
     SCOPES_OF,
@@ -24,9 +27,6 @@ from recollect.core.token import (
     TokenChannel,
     TokenScope,
 )
-from recollect.store import access as rows
-from recollect.store import events
-from recollect.store.files import content_hash
 
 
 def new_token(

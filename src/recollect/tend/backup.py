@@ -18,7 +18,7 @@ from recollect.core.clock import DAY, iso, parse_time
 from recollect.core.context import Context, Db, Tx, Vault
 from recollect.core.errors import BadInput, RecollectError, Refused, Stale, StoreDamaged
 from recollect.core.records import record
-from recollect.store import dump
+from recollect.store import bulk
 from recollect.store.copies import CopyCheck, Progress, check_file, checked_copy, purges_in, put_back
 from recollect.store.db import count
 from recollect.store.files import GRACE_SECONDS, abandoned, content_hash
@@ -147,9 +147,9 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
                     raise Stale(
                         "Another process wrote to the store during the restore. Nothing was changed; run it again"
                     )
-                dump.empty(new)
-                dump.empty_vault(new)
-                dump.carry(old, new)
+                bulk.empty(new)
+                bulk.empty_vault(new)
+                bulk.carry(old, new)
         finally:
             given.close()
         unpurged = _unpurged(kept, copy, space) if kept else None
@@ -173,7 +173,7 @@ def migrate(source: StoreSide, target: StoreSide, space: str, *, progress: Progr
     if source.db.place == target.db.place:
         raise BadInput(f"--from and --to both name {source.db.place}; name two different stores")
     with _undone_on_error(target) as replaced, target.db.write(space) as new:
-        if any(count(new, table.name) for table in dump.TABLES):
+        if any(count(new, table.name) for table in bulk.DUMPED):
             raise Refused(
                 f"{target.db.place} already holds a memory for space {space}. Nothing was changed. To replace it, run "
                 "`recollect store backup FILE` with the source as store, then `recollect store restore FILE` with the "
@@ -181,7 +181,7 @@ def migrate(source: StoreSide, target: StoreSide, space: str, *, progress: Progr
             )
         with source.db.read(space) as old:
             before, texts = _size(old), _texts(source.vault.inside(old))
-            rows = dump.carry(old, new, tables=dump.TABLES, progress=progress)
+            rows = bulk.carry(old, new, tables=bulk.DUMPED, progress=progress)
         _copy_files(texts, target.vault.inside(new), replaced)
         with source.db.read(space) as old:
             if (_size(old), _texts(source.vault.inside(old))) != (before, texts):
@@ -267,7 +267,7 @@ def kept(database: Path) -> list[OwnBackup]:
 
 def _size(tx: Tx) -> tuple[int, ...]:
     """Changes with every write: each leaves an event or a part of a file."""
-    return tuple(count(tx, table.name) for table in (*dump.TABLES, dump.VAULT))
+    return tuple(count(tx, table.name) for table in (*bulk.DUMPED, bulk.VAULT))
 
 
 @contextmanager
@@ -300,7 +300,7 @@ def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, .
             elif text != present:
                 left.append(path)
         with db.write(project.settings.space) as tx:
-            dump.empty_vault(tx)
+            bulk.empty_vault(tx)
         db.connection().execute("PRAGMA journal_mode=DELETE")
     finally:
         db.close()

@@ -21,7 +21,7 @@ from recollect.core.records import check_limit, plain, record, replace
 from recollect.core.values import Passage
 from recollect.distil import node_files, themes, tree
 from recollect.distil.decision_page import full_text, headline
-from recollect.store import decisions, derived, journal, learnings, passages, topics
+from recollect.store import check, decisions, journal, learnings, passages, topics
 from recollect.store import themes as theme_rows
 from recollect.store.passages import Stored
 from recollect.tend import why as explain
@@ -230,7 +230,7 @@ def _node_ids(ctx: Context, tx: Tx) -> Iterable[str]:
     if known := journal.ids(tx):
         return known
     vault = ctx.vault.inside(tx)
-    return [id for id in derived.passage_ids(tx).get(node_files.KIND, ()) if vault.read(path_of(id)) is not None]
+    return [id for id in check.passage_ids(tx).get(node_files.KIND, ()) if vault.read(path_of(id)) is not None]
 
 
 def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:

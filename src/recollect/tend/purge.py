@@ -23,8 +23,7 @@ from recollect.core.context import Context, Row, Tx, Vault
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, Stale
 from recollect.core.records import record, replace
 from recollect.distil import themes
-from recollect.store import events, journal, passages, spool
-from recollect.store import purge as rows_of
+from recollect.store import bulk, events, journal, passages, spool
 from recollect.store import themes as theme_rows
 from recollect.store.db import every, update
 from recollect.store.files import content_hash, write_path
@@ -148,7 +147,7 @@ def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
         found.update(secrets_in(text))
         return text
 
-    rows_of.scrub_rows(tx, look, look, dry=True)
+    bulk.scrub_rows(tx, look, look, dry=True)
     for vault, _ in _vaults(replace(ctx, vault=ctx.vault.inside(tx)), project):
         for path in vault.paths():
             look(vault.read(path) or "")
@@ -172,7 +171,7 @@ def target_of(ctx: Context, tx: Tx, project: Project, id: str | None, text: str 
         entry = logs.entry_within(tx, ctx, id)
         things, texts = [id], [line.strip() for line in (entry.topic, *entry.text.split("\n"))]
     elif kind is not None and kind.table:
-        things, texts = rows_of.quotes(tx, BY_NAME[kind.table], id)
+        things, texts = bulk.quotes(tx, BY_NAME[kind.table], id)
     else:
         raise BadInput(f"{id[:80]} cannot be purged by its id; purge its words with --text")
     if not things and not any(event.what == "purged" for event in events.of(tx, id)):
@@ -186,7 +185,7 @@ def plan(
     """What a purge would touch; changes nothing. A text that is nowhere is not found."""
     with ctx.db.read(ctx.space) as tx:
         target = target_of(ctx, tx, project, id, text, secrets)
-        rows = _counted(rows_of.scrub_rows(tx, target.scrub, target.rename, dry=True))
+        rows = _counted(bulk.scrub_rows(tx, target.scrub, target.rename, dry=True))
         # Search may know words that only another clone's files hold.
         said = every(tx, "passages", "id, title, text")
         searched = any(target.pattern.search(f"{title}\n{text}") for _, title, text in said)
@@ -222,7 +221,7 @@ def purge(
         _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
         marked = [id for id, name in every(tx, "topics", "id, name") if MARK in name]
         for gone in topics.forget(tx, [id for id in target.things if id.startswith("log/")], renamed=marked):
-            rows_of.remove_mentions(tx, gone)
+            bulk.remove_mentions(tx, gone)
     ctx.db.remake_indexes()
     ctx.db.write_anew()
     replaced = backup.discard(project.database)
@@ -249,23 +248,23 @@ def _purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
     for id in target.things:
         table = kind.table if (kind := kind_of(id)) else ""
         if table:
-            orphans |= rows_of.remove(tx, table, id)
+            orphans |= bulk.remove(tx, table, id)
         else:
-            rows_of.remove_mentions(tx, id)
-    changed = rows_of.scrub_rows(tx, target.scrub, target.rename)
+            bulk.remove_mentions(tx, id)
+    changed = bulk.scrub_rows(tx, target.scrub, target.rename)
     scrubbed = {id for (id,) in changed.get("learnings", [])}
     tags = every(tx, "learning_tags", "learning_id, position, tag", key=2)
     said = [(id, number) for id, number, tag in tags if id in scrubbed and target.says(tag)]
     changed.setdefault("learning_tags", []).extend(said)
     for table in DROPPED:
-        rows_of.drop(tx, table, changed.get(table, []))
-    rows_of.forget_made(tx)
+        bulk.drop(tx, table, changed.get(table, []))
+    bulk.forget_made(tx)
     for (id,) in changed.get("discoveries", []):
         update(tx, "discoveries", {"id": id}, hash=content_hash(f"{MARK}:{id}"))
     touched: set[str] = set()
     for noun, parts in (("learnings", ("learning_tags",)), ("decisions", ("decision_tags",))):
         ids = {row[0] for table in (noun, *parts) for row in changed.get(table, [])}
-        rows_of.touch(tx, noun, ids, at=ctx.clock.now())
+        bulk.touch(tx, noun, ids, at=ctx.clock.now())
         touched |= ids
     change = ctx.ids("change")
     # One event at least: `restore` tells by it that a backup is older than a purge.
@@ -393,7 +392,7 @@ def _marked_json(text: str, target: Target) -> str:
     """JSON without the words, however it spells them; what does not read is scrubbed as a text."""
     try:
         said = json.loads(text.removeprefix("\ufeff"))
-        left = rows_of.walked(said, target.scrub)
+        left = bulk.walked(said, target.scrub)
     except (ValueError, RecursionError):
         return target.scrub(text)
     if isinstance(said, dict) and isinstance(said.get("workId"), str):

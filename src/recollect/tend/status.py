@@ -16,9 +16,9 @@ from recollect.models.budget import today
 from recollect.models.configured import KINDS
 from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
 from recollect.store import (
+    check,
     db,
     decisions,
-    derived,
     events,
     journal,
     learnings,
@@ -133,9 +133,9 @@ def _status(ctx: Context, project: Project) -> Status:
             places=tuple(one.shown for one in register.read(project.home) if one.space == ctx.space),
             timezone=project.settings.timezone,
             actor=ctx.actor,
-            learnings=derived.count_by(tx, "learnings", "status", ("active", "archived", "superseded")),
+            learnings=check.count_by(tx, "learnings", "status", ("active", "archived", "superseded")),
             injections=db.count(tx, "injections"),
-            verdicts=derived.count_by(tx, "injections", "feedback", ("helpful", "not_helpful")),
+            verdicts=check.count_by(tx, "injections", "feedback", ("helpful", "not_helpful")),
             discoveries=db.count(tx, "discoveries"),
             tree=_tree(tx),
             tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),

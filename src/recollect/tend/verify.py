@@ -21,9 +21,9 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import StoreUnreachable
 from recollect.core.records import record, replace
 from recollect.distil.tree import Compacted, compact
-from recollect.store import derived, journal, passages, vectors
+from recollect.store import check, journal, passages, vectors
+from recollect.store.check import Difference, Unreadable
 from recollect.store.db import update
-from recollect.store.derived import Difference, Unreadable
 from recollect.tend.kinds import KINDS, batches, expected
 from recollect.tend.status import UNREADABLE, naming_damage
 
@@ -66,13 +66,13 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
         refresh_passages(ctx, anew=True)
         refresh_documents(ctx, anew=True)
         documents.refresh_all_logs(ctx)
-    for check in CHECKS:
-        if check.what == "index" and any(finding.what == "index" for finding in findings):
+    for one in CHECKS:
+        if one.what == "index" and any(finding.what == "index" for finding in findings):
             continue  # a broken index cannot be asked
-        tell(check.name)
-        with _reporting(findings, check.name), ctx.db.read(ctx.space) as tx:
-            for differences in check.find(ctx, tx):
-                findings += _spelled_out(check.level, check.what, check.remedy, differences)
+        tell(one.name)
+        with _reporting(findings, one.name), ctx.db.read(ctx.space) as tx:
+            for differences in one.find(ctx, tx):
+                findings += _spelled_out(one.level, one.what, one.remedy, differences)
     tell("files")
     with _reporting(findings, "files"), ctx.db.read(ctx.space) as tx:
         findings += _faults(ctx, tx)
@@ -97,7 +97,7 @@ def unreadable_rows(ctx: Context) -> list[Discrepancy]:
     found = [Unreadable(*row) for row in ctx.db.unreadable_texts()]
     if not found:
         with ctx.db.read(ctx.space) as tx:
-            found = list(derived.unreadable(tx))
+            found = list(check.unreadable(tx))
     made: list[Discrepancy] = []
     for what in ("event", "row"):
         rows = [row for row in found if (what == "event") == (row.table == "events")]
@@ -136,16 +136,16 @@ class Check:
 
 
 def _passages(ctx: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
-    yield derived.damaged_passages(tx)
+    yield check.damaged_passages(tx)
     for kind in KINDS:
-        yield derived.stale_passages(tx, expected(ctx, tx, kind))
+        yield check.stale_passages(tx, expected(ctx, tx, kind))
     for name, ids in sorted(_without_owner(ctx, tx).items()):
         yield ((id, f"a {name} passage that nothing owns") for id in sorted(ids))
 
 
 def _without_owner(ctx: Context, tx: Tx) -> dict[str, set[str]]:
     """The ids of passages, by kind, that no noun would write."""
-    left = derived.passage_ids(tx)
+    left = check.passage_ids(tx)
     for kind in KINDS:
         if kind.ids is not None and kind.name in left:
             left[kind.name] -= set(kind.ids(ctx, tx))
@@ -163,20 +163,20 @@ def _faults(ctx: Context, tx: Tx) -> Iterator[Discrepancy]:
 def _counters(_: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
     yield (
         (id, ", ".join(f"{name} is {kept}, should be {true}" for name, (kept, true) in wrong.items()))
-        for id, wrong in derived.wrong_counters(tx)
+        for id, wrong in check.wrong_counters(tx)
     )
 
 
 CHECKS: tuple[Check, ...] = (
     Check(name="passages", what="passage", find=_passages),
-    Check(name="term counts", what="term", find=lambda _, tx: [derived.wrong_counts(tx)]),
-    Check(name="the word index", what="index", find=lambda _, tx: [derived.wrong_index(tx)]),
+    Check(name="term counts", what="term", find=lambda _, tx: [check.wrong_counts(tx)]),
+    Check(name="the word index", what="index", find=lambda _, tx: [check.wrong_index(tx)]),
     Check(name="vectors", what="vector", find=lambda _, tx: [vectors.wrong(tx)]),
     Check(name="counters", what="counter", find=_counters),
     Check(
         name="references",
         what="reference",
-        find=lambda _, tx: [derived.dangling(tx)],
+        find=lambda _, tx: [check.dangling(tx)],
         remedy=LOOK,
         level="notice",
     ),
@@ -218,7 +218,7 @@ def rebuild(ctx: Context, *, files: bool = False, progress: CountProgress | None
 def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
     ctx.db.remake_indexes()  # first: a passage cannot be replaced while the index is broken
     with ctx.db.write(ctx.space) as tx:
-        derived.drop_unreadable(tx)
+        check.drop_unreadable(tx)
         # What only a clone that is gone had, goes; the others read theirs in again.
         journal.forget_readings(tx, ctx.clone, besides=stage.KIND)
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
@@ -228,9 +228,9 @@ def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
         for id in orphans:
             passages.remove(tx, id)
     with ctx.db.write(ctx.space) as tx:  # after the commit that counted the terms of all passages
-        terms = derived.recount(tx)
+        terms = check.recount(tx)
         dropped = vectors.mend(tx)
-        wrong = list(derived.wrong_counters(tx))
+        wrong = list(check.wrong_counters(tx))
         for id, pairs in wrong:
             update(tx, "learnings", {"id": id}, **{name: true for name, (_, true) in pairs.items()})
     return Rebuilt(

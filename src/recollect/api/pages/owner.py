@@ -10,7 +10,7 @@ from recollect.api.pages.base import Sent, go, page, page_router
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.records import record
 from recollect.core.settings import Settings
-from recollect.core.token import SCOPES, TOKEN_CHANNELS
+from recollect.store.tokens import SCOPES, TOKEN_CHANNELS
 
 routes = page_router()
 
