@@ -170,7 +170,7 @@ MUTANTS = (
     ),
     Mutant(
         name="signs that outlive a purge",
-        where="store:remake_indexes",
+        where="store:remake_sqlite_indexes",
         old="            SqliteVectors(connection, str(space), int(str(number))).pack_anew()\n",
         new="            pass\n",
         tests=(
@@ -566,7 +566,7 @@ MUTANTS = (
     ),
     Mutant(
         name="server: trust of a person for every token",
-        where="core:Token.actor",
+        where="store:Token.actor",
         old="trust=TRUST_OF[self.channel])",
         new='trust="human")',
         tests=(f"{REST}::test_trust_comes_from_the_token[sqlite]",),

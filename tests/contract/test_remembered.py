@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conftest import PERSON, Opener
 from recollect import BadInput, Memory, NotFound, ScriptedClock
 from recollect.capture import log_text
-from recollect.capture.documents import refresh_all_logs
+from recollect.capture.documents import refresh_logs
 from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
 from recollect.memory.admin import Rescue
@@ -246,7 +246,7 @@ def test_whatever_happens_to_the_files_every_entry_keeps_its_id_and_words(
             known[memory.journal.add(NewEntry(text=words, topic=f"t{number}")).id] = words
         elif step == "hand":
             memory.context.vault.append(path, f"\n## hand {number}\n\n{words}\n")
-            refresh_all_logs(memory.context)  # what nobody has read yet is lost with its file
+            refresh_logs(memory.context)  # what nobody has read yet is lost with its file
             found = next(each for each in log_text.read(memory.context, day).entries if words in each.text)
             known[found.id] = words
         elif step == "delete":

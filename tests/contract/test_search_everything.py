@@ -15,7 +15,6 @@ from recollect.capture import documents
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning
-from recollect.store import journal
 from refusals import taken
 from samples import learning
 
@@ -29,7 +28,7 @@ def ids(memory: Memory, query: str, **options: object) -> list[str]:
 
 
 def logs_read_in(memory: Memory) -> int:
-    return documents.refresh_logs(memory.context, journal.readings_of(memory.context))
+    return documents.refresh_logs(memory.context)
 
 
 def project(memory: Memory) -> Path:

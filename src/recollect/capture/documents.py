@@ -8,7 +8,7 @@ writes a file, and nothing touches the tree.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
@@ -165,43 +165,31 @@ def refresh_all(ctx: Context) -> None:
     stage.refresh_passages(ctx, read=read)
     refresh(ctx, read=read, most=DOCUMENTS)
     if ctx.settings.vault.share or not ctx.db.holds_vault:  # in a team's store nobody edits logs by hand
-        refresh_logs(ctx, read)
+        days = [logs.today(ctx) + timedelta(days=1 - back) for back in range(DAYS + 1)]
+        refresh_logs(ctx, read=read, days=days)
 
 
-def refresh_all_logs(ctx: Context) -> int:
-    """Read every log that changed since it was read, however old and large; gives how many those were.
+def refresh_logs(ctx: Context, *, read: Mapping[str, str] | None = None, days: Sequence[date] = ()) -> int:
+    """Read the logs of some days that were changed or deleted since they were `read`; without days all, however large.
 
-    A process may have been killed between an entry and its rows, or a person may have edited or deleted the file.
+    Gives how many those were. A process may have been killed between an entry and its rows, or a person may have edited
+    or deleted the file.
     """
-    read = journal.readings_of(ctx)
-    stamps = ctx.vault.stamps()
+    read = journal.readings_of(ctx) if read is None else read
+    stamps = ctx.vault.stamps(names=[log_path(day) for day in days] or None)
     with ctx.db.read(ctx.space) as tx:
-        compacted = journal.log_stamps(tx, date.min)
-        gone = {log_path(day) for day in journal.days_with(tx, held=True)} - stamps.keys()
-    changed = 0
-    for day in logs.days([*gone, *(name for name, stamp in stamps.items() if stamp)]):
-        known = (read.get(logs.source(day)), compacted.get(day.isoformat()))
-        if log_path(day) in gone or stamps[log_path(day)] not in known:
-            with ctx.db.write(ctx.space) as tx:
-                logs.index(tx, ctx, logs.read_in(tx, ctx, day))
-            changed += 1
-    return changed
-
-
-def refresh_logs(ctx: Context, read: Mapping[str, str]) -> int:
-    """Read the latest logs that were written to or deleted since they were `read`; gives how many those were."""
-    latest = [logs.today(ctx) + timedelta(days=1 - back) for back in range(DAYS + 1)]
-    stamps = ctx.vault.stamps(names=[log_path(day) for day in latest])
-    with ctx.db.read(ctx.space) as tx:
-        compacted = journal.log_stamps(tx, latest[-1])
-        missing = [day for day in latest if log_path(day) not in stamps and day.isoformat() in compacted]
-        deleted = {day for day in missing if any(row.held for row in journal.entry_rows(tx, day))}
-    changed = 0
-    for day in latest:
-        stamp = stamps.get(log_path(day), "")
-        written_to = stamp not in ("", read.get(logs.source(day)), compacted.get(day.isoformat()))
-        if written_to or day in deleted:
-            with ctx.db.write(ctx.space) as tx:
-                logs.read_in(tx, ctx, day)
-            changed += 1
-    return changed
+        compacted = journal.log_stamps(tx, min(days, default=date.min))
+        gone = [day for day in map(date.fromisoformat, compacted) if log_path(day) not in stamps]
+        deleted = [
+            day for day in gone if (not days or day in days) and any(row.held for row in journal.entry_rows(tx, day))
+        ]
+    changed = [*deleted]
+    for day in logs.days(name for name, stamp in stamps.items() if stamp):
+        if stamps[log_path(day)] not in (read.get(logs.source(day)), compacted.get(day.isoformat())):
+            changed.append(day)
+    for day in changed:
+        with ctx.db.write(ctx.space) as tx:
+            log = logs.read_in(tx, ctx, day)
+            if not days:
+                logs.index(tx, ctx, log)
+    return len(changed)

@@ -13,7 +13,7 @@ from typing import Any
 from recollect.capture import finding as findings
 from recollect.capture import log, logs, topic_edits
 from recollect.capture import stage as stages
-from recollect.capture.documents import refresh_all_logs
+from recollect.capture.documents import refresh_logs
 from recollect.capture.log import Accepted, Logged
 from recollect.capture.logs import LogDay
 from recollect.capture.stage import Staged
@@ -77,7 +77,7 @@ class Journal(Facet):
     def _read_in(self) -> None:
         """Remember what a pull or a person brought into the logs; a store that can only be read stays as it is."""
         with suppress(Trouble):
-            refresh_all_logs(self._ctx)
+            refresh_logs(self._ctx)
 
     def compact(self, *, everything: bool = False, progress: Progress | None = None) -> tuple[Compacted, str]:
         """What was done, and a warning when the configured re-index command failed."""

@@ -65,7 +65,7 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
         # A store that cannot be written is looked at all the same.
         refresh_passages(ctx, anew=True)
         refresh_documents(ctx, anew=True)
-        documents.refresh_all_logs(ctx)
+        documents.refresh_logs(ctx)
     for one in CHECKS:
         if one.what == "index" and any(finding.what == "index" for finding in findings):
             continue  # a broken index cannot be asked
