@@ -18,7 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
@@ -164,27 +164,34 @@ class Repository:
         return datetime.fromtimestamp(int(stamp), self._zone).date()
 
     def _git(self, folder: Path, *arguments: str) -> str:
-        binary = shutil.which("git")
-        if binary is None:
-            raise NoHistory("git is not installed, and ages come from its history. Install git")
         settings = [part for setting in _DISARMED for part in ("-c", setting)]
         # A hook that calls us has set GIT_ variables for its own repository.
         ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        asked = ("--no-pager", "--literal-pathspecs", *settings, *arguments)
         try:
-            done = subprocess.run(
-                [binary, "--no-pager", "--literal-pathspecs", *settings, *arguments],
-                cwd=folder,
-                env=ours | _ENVIRONMENT,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self._limit,
-                check=False,
-            )
+            done = _run(folder, *asked, env=ours | _ENVIRONMENT, timeout=self._limit)
         except subprocess.TimeoutExpired:
             raise NoHistory(f"git took longer than {self._limit:g} seconds; nothing was decided") from None
         if done.returncode:
             raise NoHistory(_explained(done.stderr.decode("utf-8", "replace")))
         return done.stdout.decode("utf-8", "replace")
+
+
+def _run(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, timeout: float = LIMIT_SECONDS
+) -> subprocess.CompletedProcess[bytes]:
+    binary = shutil.which("git")
+    if binary is None:
+        raise NoHistory("git is not installed, and this needs it. Install git")
+    return subprocess.run(
+        [binary, *arguments],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 def _explained(complaint: str) -> str:
@@ -239,7 +246,7 @@ def merge_files(base: Path, ours: Path, theirs: Path) -> tuple[str, ...]:
     try:
         merged = merge_staging(*(text.decode("utf-8") for text in texts))
     except UnicodeDecodeError:
-        done = _git(ours.parent, *_BY_LINES, *(str(each.absolute()) for each in (ours, base, theirs)))
+        done = _run(ours.parent, *_BY_LINES, *(str(each.absolute()) for each in (ours, base, theirs)))
         return ("lines that are not UTF-8",) if done.returncode else ()
     windows = b"\r\n" in texts[1] and texts[1].count(b"\r\n") == texts[1].count(b"\n")
     write_path(ours, merged.text.replace("\n", "\r\n") if windows else merged.text)
@@ -256,18 +263,10 @@ def _command() -> str:
 
 
 def _set(root: Path, name: str, value: str) -> bool:
-    if _git(root, "config", "--local", "--get", name).stdout.strip() == value:
+    if _run(root, "config", "--local", "--get", name).stdout.decode().strip() == value:
         return False
-    done = _git(root, "config", "--local", name, value)
+    done = _run(root, "config", "--local", name, value)
     if done.returncode:
-        raise NoHistory(f"git could not take the merge driver: {done.stderr.strip() or 'not a repository'}")
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise NoHistory(f"git could not take the merge driver: {said or 'not a repository'}")
     return True
-
-
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    binary = shutil.which("git")
-    if binary is None:
-        raise NoHistory("git is not installed, so there is nothing to merge. Install git")
-    return subprocess.run(
-        [binary, *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False
-    )
