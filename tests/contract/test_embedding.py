@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from conftest import Opener
 from embedders import WordEmbedder
 from recollect import LearningEdit, Memory, NewLearning, ScriptedClock
-from recollect.core.errors import Trouble
+from recollect.core.errors import Refused, Trouble
 from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
+from recollect.core.settings import EmbedSettings, ModelSettings
+from recollect.models.configured import ConfiguredModels
+from recollect.models.embed import default_files
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning as refreshing
 from recollect.search.meaning import refresh
@@ -120,6 +126,27 @@ def test_another_model_embeds_anew_and_the_old_vectors_stay_for_whoever_uses_the
         assert not vectors.known(tx, "old")
         assert vectors.known(tx, "new")
         assert tx.value("SELECT count(*) FROM vectors WHERE space = :space AND piece = 0") == 1
+
+
+def test_embed_moves_a_space_to_the_model_that_is_configured(open_memory: Opener, tmp_path: Path) -> None:
+    pinned = default_files()
+    assert pinned is not None, "the tests need the extra `embeddings`"
+    (folder := tmp_path / "another").mkdir()
+    shutil.copy(pinned.weights, folder / "model.onnx")
+    shutil.copy(pinned.tokenizer, folder / "tokenizer.json")
+    before, after = (
+        open_memory(models=ConfiguredModels(ModelSettings(), embed, {}))
+        for embed in (EmbedSettings(), EmbedSettings(model=str(folder)))
+    )
+    kept = before.learn(learning(0)).learning.id
+    before.data.embed()
+    with pytest.raises(Refused, match=r"are of all-MiniLM-L6-v2-int8, not of another@.*recollect model embed"):
+        after.search("alpha token", strategy="semantic")
+    assert [hit.id for hit in after.search("alpha token")] == [kept], "by words until then"
+    assert after.data.embed().made == 1
+    assert [hit.id for hit in after.search("alpha token", strategy="semantic")] == [kept]
+    with after.context.db.read(after.context.space) as tx:
+        assert {one.model.partition("@")[0] for one in vectors.models(tx)} == {"all-MiniLM-L6-v2-int8", "another"}
 
 
 def test_while_one_process_embeds_another_does_nothing(memory: Memory) -> None:

@@ -41,7 +41,7 @@ NO = [
     ("learn rate ID --verdict helpful", "never injected"),
     ("why nonsense", "There is no 'nonsense'"),
     ("get nonsense", "ids look like"),
-    ("search zebra --semantic-weight 1", "Nothing has been embedded yet"),
+    ("search zebra --semantic-weight 1", "Nothing has vectors yet"),
     ("log adopt log/2026-03-01#1", "no entry"),
     ("inbox show 7", "no item 7"),
     ("inject --task a --outcome b --learning learn_nope", "There is no learning learn_nope"),

@@ -75,7 +75,11 @@ def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
             raise Refused(
                 "semantic search needs the embedder: pip install 'recollect-memory[embeddings]', and embed.use not off"
             )
-        raise Refused("Nothing has been embedded yet, so search by meaning is not possible. Run: recollect cycle")
+        earlier = next(iter(ctx.read(vectors.models)), None)
+        so_far = (
+            f"The vectors here are of {earlier.model}, not of {embedder.name}" if earlier else "Nothing has vectors yet"
+        )
+        raise Refused(f"{so_far}, so search by meaning is not possible. Run: recollect model embed")
     return Meaning(model=embedder.name, vector=embedder.embed([text[:CHARACTERS]])[0], beside_words=not required)
 
 
@@ -164,16 +168,17 @@ def _embedded(ctx: Context, embedder: Embedder, found: Sequence[UnembeddedPassag
 def _maintain_index(ctx: Context, embedder: Embedder, lease: db.Lease, made: int) -> str:
     """Once a day, and after many new vectors: drop unused models' vectors and maintain the vector index."""
     now = ctx.clock.now()
-    facts = ctx.read(vectors.facts, embedder.name)
-    if facts is None or (made < MANY and now - facts.used_at < DAY):
+    models = {one.model: one for one in ctx.read(vectors.models)}
+    ours = models.get(embedder.name)
+    if ours is None or (made < MANY and now - ours.used_at < DAY):
         return ""
     with ctx.db.write(ctx.space) as tx:
         vectors.in_use(tx, embedder.name, at=now)
-        unused = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
+    unused = [name for name, one in models.items() if one is not ours and one.used_at < now - UNUSED_DAYS * DAY]
     while unused:
         with ctx.db.write(ctx.space) as tx:
             db.check_lease(tx, lease)
             if vectors.drop(tx, unused[-1], most=DROPPED):
                 unused.pop()
         db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
-    return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)
+    return ctx.db.tend_vectors(ctx.space, ours.number, ours.dimensions)

@@ -61,9 +61,11 @@ class Embedded:
 
 
 @record
-class Facts:
-    """A model's number in a space, how long its vectors are, and when it was last seen in use, to the day."""
+class EmbeddingModel:
+    """A model that embedded passages of a space: its number there, how long its vectors are, when it was last seen in
+    use, to the day."""
 
+    model: str
     number: int
     dimensions: int
     used_at: int
@@ -118,21 +120,17 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     return len(fitting)
 
 
-def facts(tx: Tx, model: str) -> Facts | None:
-    """What is known of a model; None when it embedded nothing here."""
-    columns = "number, dimensions, used_at"
-    return next(iter(db.select(tx, Facts, columns, "vector_models", "AND model = :model", model=model)), None)
+def models(tx: Tx) -> list[EmbeddingModel]:
+    """The models that embedded passages of this space, the one used last first."""
+    if not tx.keeps_vectors:
+        return []
+    columns = "model, number, dimensions, used_at"
+    return db.select(tx, EmbeddingModel, columns, "vector_models", "ORDER BY used_at DESC, model")
 
 
 def in_use(tx: Tx, model: str, *, at: int) -> None:
     """Note that a model is used: the vectors of unused models are dropped."""
     db.update(tx, "vector_models", {"model": model}, used_at=at)
-
-
-def unused(tx: Tx, *, since: int) -> list[str]:
-    """Models that were not used since then."""
-    sql = "SELECT model FROM vector_models WHERE space = :space AND used_at < :since ORDER BY model"
-    return [model for (model,) in tx.rows(sql, since=since)]
 
 
 def drop(tx: Tx, model: str, *, most: int) -> bool:
