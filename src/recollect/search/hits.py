@@ -65,6 +65,8 @@ def without_copies(question: Question, scored: Iterable[Scored]) -> list[Scored]
     told: dict[str, frozenset[str]] = {}
     works: dict[tuple[str, str], int] = {}
     kept: list[Scored] = []
+    scored = list(scored)
+    nodes = any(hit.passage.kind == NODE for hit in scored)
     for hit in scored:
         one = hit.passage
         if one.kind == LOG and _body(one).startswith("request "):
@@ -77,7 +79,7 @@ def without_copies(question: Question, scored: Iterable[Scored]) -> list[Scored]
         if one.kind == NODE and said and said <= told.get(one.id, frozenset()):
             continue
         kept.append(hit)
-        for node in _above(one.id) if one.kind in (LOG, NODE) else ():
+        for node in _above(one.id) if nodes and one.kind in (LOG, NODE) else ():
             told[node] = told.get(node, frozenset()) | said
     return kept
 

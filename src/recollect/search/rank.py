@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 FEW = 5_000  # candidates looked at in the end; of so many passages the wanted ones are looked for among those alone
 WALK = 100  # candidates in a portion
+STEPS = (-2, -1, 1, 2)  # from a passage to those around it in its thread
+NOBODY = (None, None, None, None)
 MONTH = 31 * DAY  # after the time a question names: people tell of things later
 AGES = 10.0  # recency falls with the logarithm of days: 1 today, 0.4 after a year, 0 after sixty
 EVERYTHING = Narrow()
@@ -58,10 +60,10 @@ ID = 50.0
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 60  # candidates that are scored (with their neighbours; measured in docs/experiments.md)
+    pool: int = 40  # candidates that are scored (with their neighbours; measured in docs/experiments.md)
     alone: int = 30  # … where none is in a thread, so that no neighbour lends it words
     walked: int = 500  # candidates looked at for that many which may be shown, before it is looked for them alone
-    neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
+    neighbours_of: int = 15  # of the best candidates, so many have their neighbours read
 
 
 THOROUGH = Effort()
@@ -125,33 +127,37 @@ def best(
 ) -> list[Scored]:
     """The `limit` best passages. `now` lets recent ones gain; `meaning_share` is the part of meaning beside words."""
     found, features = look(tx, question, among, limit=limit, meaning=meaning, now=now, effort=effort)
-    weights = learnt.WITH_MEANING if meaning else learnt.WORDS
-    parts = {doc: weighed(own, weights) for doc, own in features.items()}
-    points = {doc: fsum(made.values()) for doc, made in parts.items()}
+    learned = learnt.WITH_MEANING if meaning else learnt.WORDS
+    weights = learned
+    if meaning and not meaning.beside_words:
+        weights = {"closeness": (1.0, 1.0)}
+    elif meaning_share != 0.5:
+        share = {True: 2 * meaning_share, False: 2 * (1 - meaning_share)}
+        weights = {name: (share[name in learnt.BY_MEANING] * one, share[name in learnt.BY_MEANING] * other)
+                   for name, (one, other) in learned.items()}  # fmt: skip
     # In a long text quotes are no request for just these words: a task quotes messages and names.
     phrase = PHRASE if len({*question.query.weights}.difference(*map(terms, question.phrases))) <= LONG else 0.0
-    signals = {}
-    scored = []
-    for doc, made in parts.items():
-        one, own = found[doc], features[doc]
-        if meaning and not meaning.beside_words:
-            made = {"meaning": own["closeness"]}
-        elif meaning_share != 0.5:
-            for name in made:
-                made[name] *= 2 * (meaning_share if name in learnt.BY_MEANING else 1 - meaning_share)
-        if one.id in question.ids:
-            made["id"] = ID
-        elif not made.get("words") and own["closeness"] < FAINT:
-            continue
-        made["phrase"] = phrase * own["phrase"]
+
+    def others(one: Ranked, own: Features) -> dict[str, float]:
+        """The signals whose weights are set by hand, those that say something."""
+        made = {"id": ID} if one.id in question.ids else {}
+        if own["phrase"]:
+            made["phrase"] = phrase
         if prior:
             made |= prior(one)
         if span:
             made["time"] = _time(one, span)
         if one.kind == NODE:
             made["copy"] = COPY
-        signals[doc] = made
-        scored.append((-round(fsum(made.values()), 9), one.id, doc))
+        return made
+
+    points = _weighed(features, learned)
+    scores = points if weights is learned else _weighed(features, weights)
+    scored = []
+    for doc, own in features.items():
+        one = found[doc]
+        if own["words"] or own["closeness"] >= FAINT or one.id in question.ids:
+            scored.append((-round(sum(others(one, own).values(), scores[doc]), 9), one.id, doc))
     scored.sort()
     leading = sorted(points.values(), reverse=True)
     return [
@@ -159,16 +165,25 @@ def best(
             passage=found[doc],
             score=-negative,
             relevance=probability(features[doc] | standing(points[doc], leading), with_meaning=meaning is not None),
-            signals=signals[doc],
+            signals=_parts(features[doc], weights) | others(found[doc], features[doc]),
         )
         for negative, _, doc in scored[:limit]
     ]
 
 
-def weighed(own: Features, weights: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """What each signal adds to a score. Passages in a thread have weights of their own."""
+def _weighed(features: Mapping[int, Features], weights: Mapping[str, tuple[float, float]]) -> dict[int, float]:
+    """The learnt score of each passage. Those in a thread have weights of their own."""
+    alone, threaded = ([(name, pair[place]) for name, pair in weights.items()] for place in (0, 1))
+    return {
+        doc: sum([weight * own[name] for name, weight in (alone if own["alone"] else threaded)])
+        for doc, own in features.items()
+    }
+
+
+def _parts(own: Features, weights: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """What each learnt signal adds to a score."""
     place = 0 if own["alone"] else 1
-    return {name: pair[place] * own[name] for name, pair in weights.items()}
+    return {"meaning" if name == "closeness" else name: pair[place] * own[name] for name, pair in weights.items()}
 
 
 def standing(points: float, leading: Sequence[float]) -> Features:
@@ -218,51 +233,50 @@ def look(
     tops = {thread: max(some) for thread, some in threads.items()}
     sums = {thread: fsum(sorted(some)[-TOGETHER:]) for thread, some in threads.items()}
     most = max(sums.values(), default=0.0) or 1.0
-    shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
+    around = {doc: [places.get((one.thread, one.position + step)) for step in STEPS] if one.thread else NOBODY
+              for doc, one in found.items()}  # fmt: skip
+    shares = {doc: words.share(readings[doc], question, _beside(near, readings)) for doc, near in around.items()}
     full = max(shares.values(), default=0.0) or 1.0
     texts = passages.texts_of(tx, list(found)) if question.person or question.phrases else {}
     # A passage that has no vectors yet counts as near as the others are on average.
     unknown = tuple(fsum(some) / len(closeness) for some in zip(*closeness.values(), strict=True)) or (0.0, 0.0)
     nearest = max((near for near, _ in closeness.values()), default=0.0) or 1.0
+    whole = fsum(question.query.weights.values()) or 1.0
+    long, asked = len(question.query.weights) > LONG, log1p(len(question.query.weights))
     features = {}
     for doc, one in found.items():
-        own = _by_words(readings[doc], question)
-        text = texts.get(doc, "")
-        alone = not one.thread or (one.position <= 1 and (one.thread, one.position + 1) not in places)
-        own["alone"] = float(alone)
-        own["words"] = shares[doc]
-        own["plain"] = plain[doc]
-        own["best"] = shares[doc] / full
-        own["thread"] = tops[one.thread or one.id] / top
-        own["session"] = sums[one.thread or one.id] / most
-        own["beside"] = max((plain[near] for near in _next_to(one, places)), default=0.0) / top
-        own["long"] = own["held"] if len(question.query.weights) > LONG else 0.0
-        # Only outside a thread: turns of a talk are long or short by who speaks, and old by when it was imported.
-        own["length"] = log1p(readings[doc].length) if alone else 0.0
-        own["recency"] = 1 - log1p(max(0, now - one.at) // DAY) / AGES if now is not None and alone else 0.0
-        own["person"] = question.person * person_of(text) if question.person and not _is_real(one.title) else 0.0
-        own["opening"] = 1 / one.position if not alone and _is_turn(one) else 0.0
-        own["closeness"], own["whole"] = closeness.get(doc, unknown)
-        own["meaning"] = own["closeness"] / nearest
-        own["phrase"] = float(any(holds(one.title, phrase) or holds(text, phrase) for phrase in question.phrases))
-        features[doc] = own
+        reading, share, text = readings[doc], shares[doc], texts.get(doc, "")
+        _, before, after, _ = around[doc]
+        alone = not one.thread or (one.position <= 1 and after is None)
+        near, close = closeness.get(doc, unknown)
+        held = reading.held / whole
+        features[doc] = {
+            "alone": float(alone),
+            "words": share,
+            "best": share / full,
+            "plain": plain[doc],
+            "held": held,
+            "long": held if long else 0.0,
+            "rarest": reading.rarest,
+            "matched": reading.matched,
+            "asked": asked,
+            "title": reading.headed / whole,
+            "titled": reading.titled,
+            "label": float(reading.named),
+            "thread": tops[one.thread or one.id] / top,
+            "session": sums[one.thread or one.id] / most,
+            "beside": max([plain[doc] for doc in (before, after) if doc is not None], default=0.0) / top,
+            # Only outside a thread: turns of a talk are long or short by who speaks, and old by when it was imported.
+            "length": log1p(reading.length) if alone else 0.0,
+            "recency": 1 - log1p(max(0, now - one.at) // DAY) / AGES if now is not None and alone else 0.0,
+            "person": question.person * person_of(text) if question.person and not _is_real(one.title) else 0.0,
+            "opening": 1 / one.position if not alone and _is_turn(one) else 0.0,
+            "closeness": near,
+            "whole": close,
+            "meaning": near / nearest,
+            "phrase": float(any(holds(one.title, phrase) or holds(text, phrase) for phrase in question.phrases)),
+        }
     return found, features
-
-
-def _by_words(reading: Reading, question: Question) -> Features:
-    """The signals that a passage's own words give."""
-    rarity = question.query.weights
-    whole = fsum(rarity.values()) or 1.0
-    held = {*reading.body, *reading.title, *reading.others}
-    return {
-        "title": fsum([rarity[term] for term in reading.title]) / whole,
-        "titled": reading.titled,
-        "label": float(reading.named),
-        "held": fsum([rarity[term] for term in held]) / whole,
-        "rarest": max([rarity[term] for term in held], default=0.0),
-        "matched": log1p(len(held)),
-        "asked": log1p(len(rarity)),
-    }
 
 
 def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
@@ -373,19 +387,11 @@ def _stretches(places: Iterable[tuple[str, int]]) -> list[tuple[str, int, int]]:
     return made
 
 
-def _beside(
-    one: Ranked, places: Mapping[tuple[str, int], int], readings: Mapping[int, Reading]
-) -> Iterable[tuple[int, Reading]]:
-    if not one.thread:
-        return ()
-    near = ((step, places.get((one.thread, one.position + step))) for step in (-2, -1, 1, 2))
-    return [(step, readings[doc]) for step, doc in near if doc is not None]
-
-
-def _next_to(one: Ranked, places: Mapping[tuple[str, int], int]) -> Iterable[int]:
-    """The candidates just before and after a passage in its thread."""
-    near = ((one.thread, one.position - 1), (one.thread, one.position + 1)) if one.thread else ()
-    return [places[place] for place in near if place in places]
+def _beside(around: Sequence[int | None], readings: Mapping[int, Reading]) -> list[tuple[int, Reading]]:
+    """The neighbours that hold words of the question, with their distance."""
+    return [
+        (step, readings[doc]) for step, doc in zip(STEPS, around, strict=True) if doc is not None and readings[doc].body
+    ]
 
 
 def _time(one: Ranked, span: Span) -> float:

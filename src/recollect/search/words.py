@@ -15,7 +15,7 @@ weighed.
 
 from __future__ import annotations
 
-from math import fsum
+from math import fsum, log1p
 
 from recollect.core.records import made, record
 from recollect.store.db import HEADER_LINES, expected
@@ -23,6 +23,7 @@ from recollect.store.db import HEADER_LINES, expected
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+    from typing import Any
 
     from recollect.search.query import Question
 
@@ -38,7 +39,6 @@ PLAIN_LENGTH_WEIGHT = 0.75  # BM25's usual value
 PLAIN_LENGTH = 60  # terms; a store's own mean, which textbook BM25 takes, was no better on git-dev
 PLAIN_TITLE_WEIGHT = 2
 
-FEW = 8  # terms of a question up to which a text is searched for each; of more, its words are looked up
 REAL_TITLE = 3  # words from which on a title says something by itself; fewer are a name or a label
 TITLE_SLACK = 5.0  # so that a title of one common word is no full match
 UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the question does not say it
@@ -48,14 +48,19 @@ UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the questio
 class Reading:
     """How a passage holds the terms of a question: how often in its body, in its title and in the rest of its header.
 
-    `others` are weighed already; `pairs` is what words side by side are worth; `titled` the share of its real title
-    that the question says, `named` whether a short one (a speaker, a label) is mentioned; `asks` whether it ends with a
-    question.
+    `others` are weighed already; `held` and `headed` are the summed rarity of what it holds and of what its title
+    holds, `rarest` the largest, `matched` the logarithm of how many; `pairs` is what words side by side are worth;
+    `titled` the share of its real title that the question says, `named` whether a short one (a speaker, a label) is
+    mentioned; `asks` whether it ends with a question.
     """
 
     body: dict[str, int]
     title: dict[str, int]
     others: dict[str, int]
+    held: float
+    headed: float
+    rarest: float
+    matched: float
     pairs: float
     length: int
     titled: float
@@ -67,29 +72,33 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
     """Read a passage's stored terms; `title` and `end` are as written."""
     asked = question.terms
     heading, who, keywords, text = stream.split("\n", HEADER_LINES)
-    text = text.replace("\n", " ")
-    if "  " in text or text[:1] == " " or text[-1:] == " ":  # a line without a term
-        text = " ".join(text.split())
-    length = text.count(" ") + 1 if text else 0
-    # Each term between two spaces of its own: counting in one string is several times as fast as token by token.
-    spaced = f" {text.replace(' ', '  ')} "
-    held = asked.intersection(text.split()) if len(asked) > FEW else [term for term in asked if term in text]
-    body = {term: count for term in held if (count := spaced.count(f" {term} "))}
+    tokens = text.split()
+    length = len(tokens)
+    body: dict[str, int] = {}
+    for term in tokens:
+        if term in asked:
+            body[term] = body.get(term, 0) + 1
     headed = heading.split()
     said = _counted(headed, asked)
     others: dict[str, int] = _counted(who.split(), asked) if who else {}
     for term, count in _counted(keywords.split(), asked).items() if keywords else ():
         others[term] = others.get(term, 0) + KEYWORD_WEIGHT * count
     real = bool(said) and len(title.split()) >= REAL_TITLE
+    rarity = question.query.weights
+    held = [rarity[term] for term in ({*body, *said, *others} if said or others else body)]
     return made(
         Reading,
         {
             "body": body,
             "title": said,
             "others": others,
-            "pairs": _side_by_side(spaced, body, question.pairs, expected(length)) if len(body) > 1 else 0.0,
+            "held": fsum(held),
+            "headed": fsum([rarity[term] for term in said]),
+            "rarest": max(held, default=0.0),
+            "matched": log1p(len(held)),
+            "pairs": _side_by_side(tokens, body, question.pairs, expected(length)) if len(body) > 1 else 0.0,
             "length": length,
-            "titled": _share_of_title(said, len(set(headed)), question.query.weights) if real else 0.0,
+            "titled": _share_of_title(said, len(set(headed)), rarity) if real else 0.0,
             "named": bool(said) and not real,
             "asks": end.rstrip().endswith("?"),
         },
@@ -105,9 +114,7 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
         norm = expected(other.length)
         for term, count in other.body.items():
             frequencies[term] = frequencies.get(term, 0.0) + lent * (count / norm)
-    weights = question.weights
-    # `fsum` is exact: in whatever order terms come, both engines and every run give the same last digit.
-    total = fsum([weights[term] * often / (often + K1) for term, often in frequencies.items()]) * (K1 + 1)
+    total = _sum(frequencies, question.weights)
     return min(1.0, (total + reading.pairs) / ((K1 + 1) * question.whole)) if question.whole else 0.0
 
 
@@ -121,11 +128,8 @@ def plain(reading: Reading, question: Question) -> float:
     if not question.whole_rarity:
         return 0.0
     norm = (1 - PLAIN_LENGTH_WEIGHT) + PLAIN_LENGTH_WEIGHT * reading.length / PLAIN_LENGTH
-    rarity = question.query.weights
     frequencies = _frequencies(reading, norm, PLAIN_TITLE_WEIGHT)
-    return fsum([rarity[term] * _saturated(often) for term, often in frequencies.items()]) / (
-        (K1 + 1) * question.whole_rarity
-    )
+    return _sum(frequencies, question.query.weights) / ((K1 + 1) * question.whole_rarity)
 
 
 def matched(stream: str, question: Question) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -148,14 +152,22 @@ def _frequencies(reading: Reading, norm: float, title_weight: float) -> dict[str
     return found
 
 
-def _saturated(frequency: float) -> float:
-    return frequency * (K1 + 1) / (frequency + K1)
+def _sum(frequencies: Mapping[Any, float], weights: Mapping[Any, float]) -> float:
+    """The weights of terms, or pairs of them, each as far as it is saturated by how often it occurs.
+
+    `fsum` is exact: in whatever order terms come, both engines and every run give the same last digit.
+    """
+    return (K1 + 1) * fsum([weights[term] * often / (often + K1) for term, often in frequencies.items()])
 
 
-def _side_by_side(spaced: str, held: Collection[str], pairs: Mapping[tuple[str, str], float], norm: float) -> float:
+def _side_by_side(
+    tokens: list[str], held: Collection[str], pairs: Mapping[tuple[str, str], float], norm: float
+) -> float:
     possible = [pair for pair in pairs if pair[0] in held and pair[1] in held]
-    often = [(pair, count) for pair in possible if (count := spaced.count(f" {pair[0]}  {pair[1]} "))]
-    return PAIR_WEIGHT * fsum([pairs[pair] * _saturated(count / norm) for pair, count in often])
+    if not possible:
+        return 0.0
+    spaced = f" {'  '.join(tokens)} "  # each term between two spaces, so that a pair ends where the next may begin
+    return PAIR_WEIGHT * _sum({pair: spaced.count(f" {pair[0]}  {pair[1]} ") / norm for pair in possible}, pairs)
 
 
 def _share_of_title(said: Collection[str], length: int, rarity: Mapping[str, float]) -> float:

@@ -24,6 +24,8 @@ COUNTED_TERMS = 400  # distinct terms of a text that are looked at, in order of 
 QUERY_TERMS = 64  # … of which so many count, the rarest that occur at all
 POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 2_000  # candidates from which on further terms only help to order them
+LONG = 8  # terms above which the least telling words of a text are left out
+TELLING = 0.92  # … beyond so much of its weight, rarest words first; recall is flat from 0.9 to 1 on five sets
 DECISIVE = 3  # of so few terms the index is asked quickly who holds one of them and another term
 RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
 GRADES = (0.65, 0.35)  # the part of a word's weight that a passage has which makes much of it, or mentions it
@@ -113,17 +115,18 @@ def _held(
 
 
 def _affordable(query: Query, postings: int) -> list[str]:
-    """The rarest terms that occur at all, as many as may be read."""
+    """The rarest terms that occur at all, as many as may be read and tell what the text is about."""
+    weights = {term: query.weights[term] ** RARITY_POWER for term in query.weights if query.docs.get(term)}
+    enough = sum(weights.values()) * (TELLING if len(weights) > LONG else 1)
     chosen: list[str] = []
     read = 0
-    for term in query.weights:
-        size = query.docs.get(term, 0)
-        if not size:
-            continue
-        if chosen and read + size > postings:
+    told = 0.0
+    for term, weight in weights.items():
+        read += query.docs[term]
+        if chosen and (read > postings or told > enough):
             break
         chosen.append(term)
-        read += size
+        told += weight
     return chosen
 
 

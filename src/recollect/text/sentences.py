@@ -126,7 +126,7 @@ def snippet(line: str, terms: frozenset[str], *, width: int = WIDTH) -> str:
 
 def matched_words(text: str, asked: frozenset[str]) -> Iterator[str]:
     """The words of a text as written that hold a term asked for; of a script without spaces the terms themselves."""
-    for word in words(text):
+    for word in dict.fromkeys(words(text)):
         if found := asked.intersection(terms_of(word)):
             yield from found if is_unspaced(word) else (word,)
 

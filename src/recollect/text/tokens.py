@@ -33,7 +33,8 @@ _LINE_END = "\n"
 
 def terms(text: str) -> list[str]:
     """The search terms of a text, in order, stop words left out. A compound gives itself and its parts."""
-    return _stream(_normal(text).split()).split()
+    known = _runs.get(text)  # most often asked of a single word
+    return (_stream(_normal(text).split()) if known is None else known).split()
 
 
 def term_lines(lines: Sequence[str]) -> str:
