@@ -22,7 +22,7 @@ from recollect import Memory
 from recollect.core.settings import InjectSettings
 from recollect.core.values import Passage
 from recollect.inject.learnings import task_question
-from recollect.search.rank import QUICK, best
+from recollect.search.rank import best
 from recollect.store import passages
 
 MOST = InjectSettings().entries
@@ -84,7 +84,7 @@ def load(memory: Memory, texts: Sequence[dict[str, Any]]) -> None:
 def _hits(memory: Memory, text: str, session: dict[str, str], gold: set[str]) -> list[tuple[float, bool]]:
     """The first hits: the probability of each, and whether it is of a gold session."""
     with memory.context.db.read(memory.context.space) as tx:
-        hits = best(tx, task_question(tx, text), limit=MOST, effort=QUICK)
+        hits = best(tx, task_question(tx, text), limit=MOST)
     return [(hit.relevance, session[hit.passage.id] in gold) for hit in hits]
 
 

@@ -679,7 +679,7 @@ MUTANTS = (
     Mutant(
         name="inject: content with the first candidates",
         where="inject:relevant",
-        old="if proven_enough or (confidences and len(docs) >= QUICK.walked):",
+        old="if proven_enough or (confidences and len(docs) >= THOROUGH.walked):",
         new="if docs:",
         tests=(
             "tests/contract/test_injection.py::"

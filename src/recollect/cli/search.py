@@ -135,7 +135,7 @@ def _shown(hit: Hit) -> list[str]:
     facts += ["external"] if hit.trust == "external" else []
     lines.append(f"    {' · '.join(facts)}")
     if hit.signals is not None:
-        signals = (f"{name} {value:.3f}" for name, value in vars(hit.signals).items() if round(value, 3))
+        signals = (f"{name} {value:.3f}" for name, value in hit.signals.items() if round(value, 3))
         lines.append(f"    {' + '.join(signals)}")
     return lines
 

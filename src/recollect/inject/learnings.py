@@ -11,7 +11,7 @@ from recollect.core.learning import Learning
 from recollect.core.records import check_limit, record, replace
 from recollect.core.values import FULL, thousandths
 from recollect.search.query import Question, ask
-from recollect.search.rank import QUICK, Candidates, best, looked_up
+from recollect.search.rank import THOROUGH, Candidates, best, looked_up
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
@@ -151,11 +151,11 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
     docs: list[int] = []
     confidences: dict[int, int] = {}
-    for portion in looked_up(tx, question, LEARNINGS, effort=QUICK):
+    for portion in looked_up(tx, question, LEARNINGS):
         docs += portion
         confidences |= rows.confidences_of(tx, portion, rules)
-        proven_enough = sum(confidence >= bar for confidence in confidences.values()) >= QUICK.pool
-        if proven_enough or (confidences and len(docs) >= QUICK.walked):  # read on only while nothing can be shown
+        proven_enough = sum(confidence >= bar for confidence in confidences.values()) >= THOROUGH.pool
+        if proven_enough or (confidences and len(docs) >= THOROUGH.walked):  # read on only while nothing can be shown
             break
 
     left_out = set(wanted.known)
@@ -164,7 +164,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
         some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
         among = Candidates(wanted=LEARNINGS, docs=some)
         while True:
-            found = best(tx, question, among, limit=limit + len(left_out), effort=QUICK)
+            found = best(tx, question, among, limit=limit + len(left_out))
             relevance = {hit.passage.id: hit.relevance for hit in found if hit.relevance >= settings.learning_relevance}
             near = [id for id in relevance if id not in left_out][:limit]
             repeated = rows.from_outcome(tx, near, wanted.outcome)

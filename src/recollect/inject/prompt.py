@@ -19,7 +19,7 @@ from recollect.inject.learnings import (
     shown,
     task_question,
 )
-from recollect.search.rank import GLANCE, QUICK, Candidates, best
+from recollect.search.rank import GLANCE, Candidates, best
 from recollect.store import learnings as rows
 from recollect.store import passages, sessions
 from recollect.store.lookup import candidates
@@ -149,7 +149,7 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
     most = ctx.settings.inject.entries
     if not most:
         return []
-    hits = best(tx, question, ENTRIES, limit=most + len(known) + 5, effort=QUICK)
+    hits = best(tx, question, ENTRIES, limit=most + len(known) + 5)
     found: list[EntryLine] = []
     works: set[tuple[str, str]] = set()
     for hit in hits:

@@ -79,40 +79,14 @@ class SearchOptions:
 
 
 @record
-class Score:
-    """What each signal added to a score; they sum up to it."""
-
-    words: float = 0.0
-    best: float = 0.0
-    held: float = 0.0
-    long: float = 0.0
-    title: float = 0.0
-    titled: float = 0.0
-    length: float = 0.0
-    thread: float = 0.0
-    session: float = 0.0
-    beside: float = 0.0
-    recency: float = 0.0
-    person: float = 0.0
-    label: float = 0.0
-    opening: float = 0.0
-    meaning: float = 0.0
-    confidence: float = 0.0
-    time: float = 0.0
-    copy: float = 0.0
-    phrase: float = 0.0
-    id: float = 0.0
-
-
-@record
 class Hit:
     """What was found: how well it fits, where its words matched, what it answers, and the words around the match.
 
     `marked` are the matched words as the shown lines write them.
     `ring` says where it was found: the `project`, `me` (the person's own), or the name of a shared space.
     `relevance` is the probability that it is what the question wants; `out_of_use` says why not to rely on a learning
-    or a decision any more. `topic` is what a log entry is about. `signals` are what the score is made of, when asked
-    for.
+    or a decision any more. `topic` is what a log entry is about. `signals` say what each added to the score, when asked
+    for; what added nothing is left out.
     """
 
     id: str
@@ -128,7 +102,7 @@ class Hit:
     trust: Trust
     out_of_use: str
     learning: Learning | None
-    signals: Score | None
+    signals: dict[str, float] | None
     topic: str = ""
     ring: str = PROJECT
 
@@ -305,7 +279,7 @@ def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision
         trust=one.trust,
         out_of_use=record.out_of_use if record else "",
         learning=learning,
-        signals=Score(**hit.signals) if explain else None,
+        signals={name: part for name, part in hit.signals.items() if part} if explain else None,
     )
 
 

@@ -67,10 +67,8 @@ class Effort:
 
 
 THOROUGH = Effort()
-QUICK = Effort(pool=30, walked=300, neighbours_of=10)
-"""For a prompt, which waits: the few best, in half the time on 100,000 passages."""
 GLANCE = Effort(pool=20, alone=20, walked=100, neighbours_of=0)
-"""For a ring that a prompt reads beside its project, in half the time of QUICK."""
+"""For a ring that a prompt reads beside its project."""
 
 
 @record
@@ -309,27 +307,16 @@ def looked_up(
     if not by_words:
         yield phrased
         return
-    seen: set[int] = set()
-    if wanted == EVERYTHING:
-        first = candidates(tx, question.query, most=pool)
-        yield list(dict.fromkeys((*phrased, *first)))
-        if len(first) < pool:
-            return
-        seen.update(phrased, first)
-        phrased = []
-    docs = candidates(tx, question.query, most=effort.walked)
-    yield from _portions((*phrased, *docs), seen)
-    if len(docs) == effort.walked:
+    docs = list(dict.fromkeys((*phrased, *candidates(tx, question.query, most=effort.walked))))
+    yield from _portions(docs)
+    if len(docs) >= effort.walked:
         few = passages.few(tx, wanted, most=FEW) if wanted != EVERYTHING else None
-        yield from _portions(candidates(tx, question.query, most=FEW, among=few), seen)
+        seen = set(docs)
+        yield from _portions([doc for doc in candidates(tx, question.query, most=FEW, among=few) if doc not in seen])
 
 
-def _portions(docs: Sequence[int], seen: set[int]) -> Iterator[Sequence[int]]:
-    """What was not seen yet, some at a time."""
-    fresh = [doc for doc in dict.fromkeys(docs) if doc not in seen]
-    seen.update(fresh)
-    for start in range(0, len(fresh), WALK):
-        yield fresh[start : start + WALK]
+def _portions(docs: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (docs[start : start + WALK] for start in range(0, len(docs), WALK))
 
 
 def _passing(tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, among: Candidates) -> list[Ranked]:

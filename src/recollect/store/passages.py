@@ -171,7 +171,11 @@ def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
     """What ranking needs of passages, by their index numbers; those that are not wanted are left out."""
     where, params = wanted.where()
     sql = f"SELECT {_RANKED} FROM passages p WHERE p.space = :space AND p.doc IN (:keys){where}"
-    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in among(tx, sql, docs, **params)]
+    return _ranked(among(tx, sql, docs, **params))
+
+
+def _ranked(rows: Iterable[Row]) -> list[Ranked]:
+    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in rows]
 
 
 def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) -> list[Ranked]:
@@ -191,7 +195,7 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
             **given,
             **params,
         )
-    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+    return _ranked(found)
 
 
 def latest(tx: Tx, wanted: Narrow, *, limit: int, offset: int) -> list[Ranked]:
@@ -201,8 +205,7 @@ def latest(tx: Tx, wanted: Narrow, *, limit: int, offset: int) -> list[Ranked]:
         f"SELECT {_RANKED} FROM passages p WHERE p.space = :space{where} ORDER BY p.at DESC, p.doc DESC "
         "LIMIT :limit OFFSET :offset"
     )
-    rows = tx.rows(sql, limit=limit, offset=offset, **params)
-    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in rows]
+    return _ranked(tx.rows(sql, limit=limit, offset=offset, **params))
 
 
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
