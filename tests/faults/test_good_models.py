@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -89,6 +89,34 @@ def test_every_kind_of_job_was_done_by_the_model(worked: tuple[Memory, Path]) ->
     memory, _ = worked
     done = {each.kind for each in memory.models.usage() if each.calls and not each.fallbacks}
     assert done == set(KINDS)
+
+
+def test_a_cycle_and_a_command_keep_to_their_calls_and_the_next_ones_go_on(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "MY_KEY": "sk-test", "RECOLLECT_MODELS_CALLS": "2"}
+    workshop = Workshop(tmp_path / "project", environ)
+    made: list[int] = []
+    with ScriptedServer(answer) as server:
+        settings = ModelSettings(provider="anthropic", model="m", base_url=server.url, key_env="MY_KEY")
+        with workshop.open(HastyModels(settings, environ)) as memory:
+            workshop.prepare(memory)
+
+            def calls(work: Callable[[], object]) -> int:
+                before = len(server.asked)
+                work()
+                made.append(len(server.asked) - before)
+                return made[-1]
+
+            calls(lambda: memory.observe(OUTPUT, task="task-1", outcome="launch", title="Deploy"))
+            while calls(memory.cycle):
+                pass
+            first = memory.staging.consolidate()
+            while calls(memory.staging.consolidate):
+                pass
+            done = {each.kind for each in memory.models.usage() if each.calls and not each.fallbacks}
+    assert max(made) == 2
+    assert [each.reason for each in first.held if "models.calls" in each.reason]
+    # Two of three entries stay staged, and so few are not taken up: the last of them would have been compared.
+    assert done >= set(KINDS) - {"extract", "compare"}
 
 
 def test_learnings_are_the_models(worked: tuple[Memory, Path]) -> None:

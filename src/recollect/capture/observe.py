@@ -24,6 +24,7 @@ from recollect.core.new_learning import FIELD_LIMIT, NewLearning
 from recollect.core.records import check_page, checked, record, replace
 from recollect.core.writes import TaskOutput
 from recollect.models.ask import OFFLINE, Ask, ask, cached_answer, read_object, read_text
+from recollect.models.budget import limited
 from recollect.store import db, events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
 from recollect.store.model_rows import OpenAsk
@@ -58,6 +59,7 @@ class Observed:
 def observe(ctx: Context, given: TaskOutput) -> Observed:
     """Read `DISCOVERY[type]: text` lines, and have a model read the others. The same output again changes nothing."""
     ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))  # the text is an agent's, even when a person brings it
+    ctx = limited(ctx)
     given, _ = storable_record(given)
     marked = read_discoveries(given.output)
     with after("What was found so far is saved", "Run this again: no discovery is stored twice"):

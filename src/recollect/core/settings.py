@@ -119,8 +119,9 @@ class ModelSettings:
     seconds: float = 0.0  # time limit of one call; 0 for 30, and 120 for summaries
     price_in: float = 0.0  # what a million tokens sent cost; 0 when not known
     price_out: float = 0.0  # what a million tokens received cost
+    calls: int = 30  # calls that a cycle or one command makes; what is left over waits for the next
     daily_tokens: int = 500_000  # tokens a space may use in a day; what would pass that is answered offline
-    jobs: tuple[Any, ...] = ()  # the settings above but the last, for one kind of job: `[models.jobs.KIND]`
+    jobs: tuple[Any, ...] = ()  # the settings above but the last two, for one kind of job: `[models.jobs.KIND]`
 
 
 @record

@@ -34,7 +34,8 @@ from recollect.distil.staged import (
     was_restored,
 )
 from recollect.distil.staging_checks import Checks, Match
-from recollect.models.ask import OFFLINE, ask, cached_answer
+from recollect.models.ask import OFFLINE, cached_answer
+from recollect.models.budget import limited
 from recollect.models.embed import Similarity, similarity_to
 from recollect.models.judge import judge_of
 from recollect.store import db, events
@@ -44,7 +45,7 @@ from recollect.text.markdown import lines_of
 from recollect.text.route import DECIDED, NEW_FILE, Placement, Router, manner
 from recollect.text.sentences import counted
 from recollect.text.staging import StagedEntry, marked_consolidated, without
-from recollect.text.staging_due import Aged, ConsolidationPlan
+from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack
 
 LEASE_SECONDS = 600  # longer than a model may take for one entry: three calls of 30 seconds, three tries each
 SIZE, LIMIT = "staging-size", "file-limit"
@@ -60,7 +61,7 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")
     try:
         with after("Entries moved so far stay moved", "Run this again: no entry is moved twice"):
-            return _consolidate(ctx, dry_run=False, lease=lease)
+            return _consolidate(limited(ctx), dry_run=False, lease=lease)
     finally:
         db.release_lease(ctx, lease)
 
@@ -104,13 +105,18 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
     if made.trigger != "none" and not made.short:
         queue, spare = [*begun, *(one for one in made.batch if one not in begun)], list(made.spare)
     while queue:
-        outcome = run.settle(queue.pop(0))
+        try:
+            outcome = run.settle(queue[0])
+        except staging_checks.CallsUsedUp:
+            break
+        del queue[0]
         run.outcomes.append(outcome)
         if not outcome.left and spare:
             queue.append(spare.pop(0))
         if lease:
             db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)  # a model may have taken its time
-    return run.finish(made)
+    later = [HeldBack(slug=one.entry.slug, reason="the models' calls are used up (models.calls)") for one in queue]
+    return run.finish(replace(made, held=(*made.held, *later)))
 
 
 def _waiting(ctx: Context, file: StagingFile) -> dict[str, str]:
@@ -185,7 +191,7 @@ class _Run:
                 return asked
         elif found and not was_restored(self.ctx, entry.slug):
             return self._leave(one, "redundant", found.known.id, found.comparison.reason, found)
-        refusal = ask(self.ctx, staging_checks.quality_question(entry)).value
+        refusal = staging_checks.answered(self.ctx, staging_checks.quality_question(entry)).value
         if refusal and self._resolution(VAGUE, entry.slug, "") not in ("keep-new", "keep-both"):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
@@ -251,7 +257,7 @@ class _Run:
         placed = by_person or next(iter(chosen.value), NEW_FILE)
         if not by_person and chosen.generator == OFFLINE and placed.path and placed.score < DECIDED:
             return self._undecided(one, chosen.value[: len(PLACES)])
-        said = ask(self.ctx, staging_checks.rewrite_question(entry))
+        said = staging_checks.answered(self.ctx, staging_checks.rewrite_question(entry))
         words = said.value
         path = placed.path or shared_path(self.ctx)
         text = self.documents.get(path, documents.NEW_DOCUMENT)

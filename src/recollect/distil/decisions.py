@@ -34,7 +34,7 @@ from recollect.distil.decision_page import (
 )
 from recollect.distil.wisdom import PRINCIPLE_KIND, Wisdom, calibration_of, reword_principles, wisdom_of
 from recollect.models.ask import prompt_version
-from recollect.models.budget import CallLimit
+from recollect.models.budget import CallLimit, limited
 from recollect.search.query import ask
 from recollect.search.rank import Candidates, best
 from recollect.store import decisions as rows
@@ -122,6 +122,7 @@ def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = Non
 def compact(ctx: Context) -> Compaction:
     """Prepare the wordings and the wisdom that pages show. No decision changes."""
     check_may(ctx.actor.trust, KIND, "consolidate")
+    ctx = limited(ctx)
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         shown = list(_above_wisdom(ctx, tx, DecisionFilter(until=now), now))

@@ -12,13 +12,13 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from recollect.capture import learn, stage
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NoHistory
 from recollect.core.records import record, replace
-from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, read_object, read_text
+from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask_within, read_object, read_text
 from recollect.models.embed import Similarity
 from recollect.models.judge import nearest
 from recollect.store import learnings as learning_rows
@@ -35,6 +35,7 @@ from recollect.text.route import NEW_FILE, Placement, Router
 from recollect.text.staging import StagedEntry
 from recollect.text.staging_due import Aged
 
+T = TypeVar("T")
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]
 
 COMPARED_LEARNINGS = 12  # those that share the rarest words with an entry; chosen, each costs one comparison
@@ -121,7 +122,7 @@ class Checks:
         # What may only be a repetition is placed: on strangers' pairs fewer than half of such doubts were right.
         doubts = [match for match in found if match.comparison.conflicts]
         for doubt in sorted(doubts, key=lambda match: -match.comparison.score):
-            judged = ask(self.ctx, compare_question(entry, doubt.known)).value
+            judged = answered(self.ctx, compare_question(entry, doubt.known)).value
             if judged == "redundant":
                 return replace(doubt, comparison=replace(doubt.comparison, kind="same", sure=True))
             if judged != "compatible":
@@ -158,6 +159,16 @@ def _is_newer(one: Aged, other: Aged) -> bool:
     if one.added is None or other.added is None:
         return one.added is None and other.added is not None
     return one.added > other.added
+
+
+class CallsUsedUp(Exception):
+    """An entry waits for the next run: this one may make no more calls."""
+
+
+def answered(ctx: Context, question: Ask[T]) -> ModelAnswer[T]:
+    if (found := ask_within(ctx, question)) is None:
+        raise CallsUsedUp
+    return found
 
 
 def compare_question(entry: StagedEntry, known: KnownText) -> Ask[Judged]:
@@ -223,7 +234,7 @@ def choose_place(
     """Where an entry belongs, likeliest first. A model chooses one among the places as they were when the run began, so
     that its answer can be cached; when the run has split the chosen place since, the offline rule ranks."""
     if ctx.models.provider("route") is not None:
-        chosen = ask(ctx, route_question(entry, router))
+        chosen = answered(ctx, route_question(entry, router))
         path, heading = chosen.value.path, chosen.value.heading
         there = not heading or any(section.slug == heading for section in sections(documents.get(path, "")))
         if chosen.generator != OFFLINE and there and (not path or path in documents):

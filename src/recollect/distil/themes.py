@@ -21,7 +21,8 @@ from recollect.core.records import record, replace
 from recollect.core.trust import PROPOSED, check_may
 from recollect.core.values import Passage
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
-from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask, prompt_version, read_line
+from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, prompt_version, read_line
+from recollect.models.budget import limited
 from recollect.store import db, events, journal, model_rows, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
@@ -112,6 +113,7 @@ def due(ctx: Context, seen: Survey) -> Due:
 def run(ctx: Context, *, always: bool = False) -> Gathering:
     """Gather findings into themes when that is due, or `always`; the reason says why not."""
     check_may(ctx.actor.trust, "finding", "consolidate")
+    ctx = limited(ctx)
     seen = survey(ctx)
     _index_new(ctx, seen)
     test = due(ctx, seen)
@@ -193,7 +195,7 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     index = dict(parse_index(ctx.vault.read(INDEX) or "").themes)
     known += _foreign_themes(on_disk, {one.theme.name for one in stored}, index)
-    planned, generators = _reword_summaries(ctx, plan(findings, known), lease)
+    planned, generators, waiting = _reword_summaries(ctx, plan(findings, known), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]
@@ -219,7 +221,7 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
             **({"worded_by": generators} if generators else {}),
         }
         events.record(tx, ctx, subject="themes", what="themes.gathered", new=done)
-        journal.put_state(tx, WORDED_BY, prompt_version(ctx, SUMMARY_KIND))
+        journal.put_state(tx, WORDED_BY, "" if waiting else prompt_version(ctx, SUMMARY_KIND))
     with after("The themes were gathered", "Run: recollect theme run --always"):
         _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
@@ -227,18 +229,22 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
 
 def _reword_summaries(
     ctx: Context, planned: Sequence[PlannedTheme], lease: db.Lease
-) -> tuple[list[PlannedTheme], dict[str, str]]:
-    """The themes with their summaries, and who worded each where that is a model."""
+) -> tuple[list[PlannedTheme], dict[str, str], int]:
+    """The themes with their summaries, who worded each where that is a model, and how many wait for one."""
     if ctx.models.provider(SUMMARY_KIND) is None:
-        return list(planned), {}
-    made, generators = [], {}
+        return list(planned), {}, 0
+    made, generators, waiting = [], {}, 0
     for one in planned:
-        answer = ask(ctx, summary_question(one))
+        answer = ask_within(ctx, summary_question(one))
         db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
+        if answer is None:
+            made.append(one)
+            waiting += 1
+            continue
         made.append(replace(one, theme=replace(one.theme, summary=answer.value)))
         if answer.generator != OFFLINE:
             generators[one.theme.name] = answer.generator
-    return made, generators
+    return made, generators, waiting
 
 
 def _write_files(

@@ -119,7 +119,7 @@ class CachedOnly:
 
 def ask(ctx: Context, question: Ask[T], limit: CallLimit | None = None) -> ModelAnswer[T]:
     """The answer of the model configured for this kind of question; the offline answer if there is none, if it fails,
-    or if the limit allows no further try."""
+    or if this limit, or that of the cycle or command, allows no further try."""
     if isinstance(ctx.models, CachedOnly) and ctx.models.configured(question.kind):
         return cached_answer(ctx, question, closing=False) or ModelAnswer(value=question.offline(), generator=OFFLINE)
     provider = ctx.models.provider(question.kind)
@@ -157,12 +157,12 @@ def cached_answer(ctx: Context, question: Ask[T], *, closing: bool = True) -> Mo
     return found
 
 
-def ask_within(ctx: Context, question: Ask[T], limit: CallLimit) -> ModelAnswer[T] | None:
-    """The cached answer, or a model's while the limit allows a call; None when the question has to wait."""
+def ask_within(ctx: Context, question: Ask[T], limit: CallLimit | None = None) -> ModelAnswer[T] | None:
+    """The cached answer, or a model's while both limits allow a call; None when the question has to wait."""
     if ctx.models.provider(question.kind) is None:
         return ask(ctx, question)  # offline, which costs no call
     found = cached_answer(ctx, question)
-    return found if found is not None or limit.left <= 0 else ask(ctx, question, limit)
+    return found if found is not None or budget.used_up(ctx, limit) else ask(ctx, question, limit)
 
 
 def redact_answer(question: Ask[T], text: str) -> str:
@@ -232,8 +232,10 @@ def _try_provider(
     ctx: Context, question: Ask[T], provider: Provider, claim: ModelClaim, prompt: Prompt, limit: CallLimit | None
 ) -> ModelAnswer[T] | None:
     for number in range(TRIES):
-        if (limit is not None and not limit.take()) or not budget.reserve_tokens(claim, prompt):
+        if budget.used_up(ctx, limit) or not budget.reserve_tokens(claim, prompt):
             return None
+        for each in budget.limits(ctx, limit):
+            each.take()
         try:
             said = provider.complete(prompt)
         except NoAnswer as failure:

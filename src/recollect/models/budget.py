@@ -1,8 +1,9 @@
 """What model calls may cost: a claim for each question, tokens reserved before a call and settled after it.
 
-This is the one place that limits calls: `CallLimit` how many a pass makes, the daily budget of a space how many tokens
-they use. The budget is never exceeded: until a call reports what it used, it counts with the most it can use. No
-transaction is open while a model works. Knows nothing about prompts and answers.
+This is the one place that limits calls: `CallLimit` how many a pass makes, `limited` how many a cycle or a command
+makes in all its passes, the daily budget of a space how many tokens they use. The budget is never exceeded: until a
+call reports what it used, it counts with the most it can use. No transaction is open while a model works. Knows nothing
+about prompts and answers.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.clock import day_of, zone_named
-from recollect.core.context import Completion, Context, Embedder, Prompt
+from recollect.core.context import Completion, Context, Embedder, Models, Prompt
 from recollect.core.errors import NoAnswer
-from recollect.core.records import record
+from recollect.core.records import record, replace
 from recollect.models.configured import KINDS, job_of
 from recollect.store import model_rows
 from recollect.store.model_rows import AnswerKey, Usage
@@ -43,6 +44,32 @@ class CallLimit:
         self.left -= 1
         self.made += 1
         return True
+
+
+class LimitedModels:
+    """Models with one limit on calls for everything that is asked through them."""
+
+    def __init__(self, models: Models, limit: CallLimit):
+        self.limit = limit
+        self.provider, self.pause = models.provider, models.pause
+        self.embedder, self.loaded_embedder = models.embedder, models.loaded_embedder
+
+
+def limited(ctx: Context) -> Context:
+    """The same within `models.calls`, unless a limit holds already: then a part of a cycle shares the cycle's."""
+    if limits(ctx):
+        return ctx
+    return replace(ctx, models=LimitedModels(ctx.models, CallLimit(left=ctx.settings.models.calls)))
+
+
+def limits(ctx: Context, limit: CallLimit | None = None) -> list[CallLimit]:
+    """A pass's own limit, and that of the cycle or command."""
+    both = (limit, ctx.models.limit if isinstance(ctx.models, LimitedModels) else None)
+    return [each for each in both if each is not None]
+
+
+def used_up(ctx: Context, limit: CallLimit | None = None) -> bool:
+    return any(each.left <= 0 for each in limits(ctx, limit))
 
 
 @record

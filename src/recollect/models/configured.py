@@ -44,7 +44,7 @@ KINDS = {
 PROVIDERS = ("none", "anthropic", "openai", "command", "agent")
 
 
-_OPTIONS = tuple(name for name in ModelSettings.__annotations__ if name not in ("daily_tokens", "jobs"))
+_OPTIONS = tuple(name for name in ModelSettings.__annotations__ if name not in ("calls", "daily_tokens", "jobs"))
 _DEFAULTS = ModelSettings()
 _NOT_INHERITED = {
     "provider": ("model", "base_url", "command", "key_env", "key_command", "price_in", "price_out"),

@@ -18,6 +18,7 @@ from recollect.core.trust import check_may
 from recollect.distil import consolidate, decisions, rings, themes, topics
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
+from recollect.models.budget import limited
 from recollect.search.meaning import refresh
 from recollect.store import db
 from recollect.store.project import Project
@@ -39,6 +40,7 @@ class CycleReport:
 def cycle(ctx: Context, project: Project) -> CycleReport:
     """Do what is due, in order. Doing it again at once does nothing."""
     check_may(ctx.actor.trust, "memory", "maintain")
+    ctx = limited(ctx)
     backup.sweep(project)
     lease = db.take_lease(ctx, "cycle", seconds=LEASE_SECONDS)
     if lease is None:
