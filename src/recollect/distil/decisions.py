@@ -35,12 +35,14 @@ from recollect.distil.decision_page import (
 from recollect.distil.wisdom import PRINCIPLE_KIND, Wisdom, calibration_of, reword_principles, wisdom_of
 from recollect.models.ask import prompt_version
 from recollect.models.budget import CallLimit, limited
+from recollect.models.judge import judge_of
 from recollect.search.query import ask
 from recollect.search.rank import Candidates, best
 from recollect.store import decisions as rows
 from recollect.store.decisions import KIND, DecisionFilter
 from recollect.store.files import content_hash
 from recollect.store.passages import Narrow, Ranked
+from recollect.text.compare import Judge
 
 PAGE = 500  # decisions of a page unless the caller says otherwise
 MAX_IDS = 500  # that one category's wisdom names; the others are counted, and `decision list` shows them
@@ -108,7 +110,7 @@ def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = Non
 
             return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
-        made = _wisdom_now(tx, category, agent, policies, now)
+        made = _wisdom_now(tx, category, agent, policies, now, judge_of(ctx))
         until = _next_change(tx, policies, now)
     made = reword_principles(ctx, made, CallLimit(left=0))
     # A store that cannot be written right now can still be read.
@@ -200,7 +202,9 @@ def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, now: int) -> Ite
                 yield decision, level
 
 
-def _wisdom_now(tx: Tx, category: str | None, agent: str | None, policies: Policies, now: int) -> list[Wisdom]:
+def _wisdom_now(
+    tx: Tx, category: str | None, agent: str | None, policies: Policies, now: int, judge: Judge | None
+) -> list[Wisdom]:
     """Wisdom by age alone: preserving a decision changes how it is shown, not what it taught."""
     by_category: dict[str, list[Decision]] = defaultdict(list)
     aged = DecisionFilter(category=category, agent=agent, until=now - policies.shortest() * DAY)
@@ -208,7 +212,7 @@ def _wisdom_now(tx: Tx, category: str | None, agent: str | None, policies: Polic
         policy = policies.of(decision.agent, decision.category)
         if decision.trust != "external" and level_by_age(decision, policy, now) == "wisdom":
             by_category[decision.category].append(decision)
-    made = [wisdom_of(name, members, MAX_IDS) for name, members in by_category.items()]
+    made = [wisdom_of(name, members, MAX_IDS, judge) for name, members in by_category.items()]
     return sorted(made, key=lambda one: (-one.decisions, one.category))
 
 

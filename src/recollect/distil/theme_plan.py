@@ -23,6 +23,7 @@ from recollect.text.cluster import (
     topic_vectors,
     wording_vectors,
 )
+from recollect.text.compare import Judge, agreeing
 from recollect.text.sentences import clip, first_sentence
 from recollect.text.themes import (
     MAX_THEMES,
@@ -61,12 +62,17 @@ class KnownTheme:
     inherited_units: tuple[str, ...] = ()
 
 
-def plan(findings: Sequence[Finding], known: Sequence[KnownTheme] = (), most: int = MAX_THEMES) -> list[PlannedTheme]:
+def plan(
+    findings: Sequence[Finding],
+    known: Sequence[KnownTheme] = (),
+    most: int = MAX_THEMES,
+    judge: Judge | None = None,
+) -> list[PlannedTheme]:
     """Themes for all findings that are not dismissed, best supported first."""
     live = [finding for finding in findings if not finding.dismissed]
     inherited = [theme for theme in known if theme.inherited]
     texts = [finding.text for finding in live] + [" ".join(theme.inherited) for theme in inherited]
-    board = _Board(live, texts, topic_vectors(texts), known)
+    board = _Board(live, texts, topic_vectors(texts), known, judge)
     for offset, theme in enumerate(inherited):
         board.anchor(theme.name, len(live) + offset)
     board.place_new()
@@ -86,8 +92,9 @@ class _Board:
         texts: Sequence[str],
         vectors: Vectors,
         known: Sequence[KnownTheme],
+        judge: Judge | None,
     ):
-        self.live, self.texts, self.vectors = live, texts, vectors
+        self.live, self.texts, self.vectors, self.judge = live, texts, vectors, judge
         self.known = {theme.name: theme for theme in known}
         self.groups: dict[int, list[int]] = {}
         self.names: dict[int, str] = {}
@@ -190,7 +197,7 @@ class _Board:
         """All lines of the theme, before the budget."""
         members = [self.live[item] for item in self._findings(number)]
         before = self.known.get(self.names.get(number, ""))
-        lines = theme_lines(members)
+        lines = theme_lines(members, self.judge)
         if before:
             said = {uncounted(line.text) for line in lines}
             lines += [ThemeLine(text=text) for text in before.inherited if uncounted(text) not in said]
@@ -199,13 +206,15 @@ class _Board:
         return ThemeText(name=name, lines=tuple(lines), work_ids=tuple(units))
 
 
-def theme_lines(findings: Sequence[Finding]) -> list[ThemeLine]:
-    """One line per rule, most work units first; findings that repeat each other share a line."""
+def theme_lines(findings: Sequence[Finding], judge: Judge | None = None) -> list[ThemeLine]:
+    """One line per rule, most work units first; findings that repeat each other, none its opposite, share a line."""
     if not findings:
         return []
     vectors = wording_vectors([finding.text for finding in findings])
     lines = []
-    for items in group(vectors, SAME_LINE):
+    alike = group(vectors, SAME_LINE)
+    agreed = [[its[at] for at in part] for its in alike for part in agreeing([findings[i].text for i in its], judge)]
+    for items in agreed:
         lead = findings[medoid(items, vectors)]
         units = sorted({findings[item].work_id for item in items})
         text = _line(lead) + (f" ({len(units)} work units)" if len(units) > 1 else "")

@@ -23,6 +23,7 @@ from recollect.core.values import Passage
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, prompt_version, read_line
 from recollect.models.budget import limited
+from recollect.models.judge import judge_of
 from recollect.store import db, events, journal, model_rows, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
@@ -195,7 +196,7 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     index = dict(parse_index(ctx.vault.read(INDEX) or "").themes)
     known += _foreign_themes(on_disk, {one.theme.name for one in stored}, index)
-    planned, generators, waiting = _reword_summaries(ctx, plan(findings, known), lease)
+    planned, generators, waiting = _reword_summaries(ctx, plan(findings, known, judge=judge_of(ctx)), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -16,11 +15,11 @@ from typing import Any
 
 from recollect.core.context import Context
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
-from recollect.core.errors import BadInput
 from recollect.core.records import record, replace
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, read_line
 from recollect.models.budget import CallLimit
 from recollect.text.cluster import group, medoid, wording_vectors
+from recollect.text.compare import Judge, agreeing
 from recollect.text.frame import one_line
 from recollect.text.sentences import counted, first_sentence
 
@@ -35,7 +34,7 @@ MAX_SENTENCES = 2000  # of a category that are clustered; chosen, the cost is qu
 SHOWN_WORDINGS = 12  # of a principle that a model is shown; chosen to keep the prompt short
 _MIN_WORDS = 3  # a single keyword is not a principle
 _NORMAL_95 = 1.959964  # 97.5th percentile of the standard normal distribution
-NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doesn't|isn't|can't|won't|shouldn't)\b")
+JUDGED = 200  # wordings of a category up to which the judge is asked, 5 ms a pair; beyond, rules alone keep apart
 
 
 @record
@@ -75,13 +74,15 @@ class Wisdom:
     """Ids beyond the newest that `ids` names."""
 
 
-def wisdom_of(category: str, decisions: Sequence[Decision], most_ids: int | None = None) -> Wisdom:
+def wisdom_of(
+    category: str, decisions: Sequence[Decision], most_ids: int | None = None, judge: Judge | None = None
+) -> Wisdom:
     """The wisdom of decisions of one category; rates are those of the reviewed ones."""
     ordered = sorted(decisions, key=lambda d: (d.decided_at, d.id))
     reviewed = [d for d in ordered if d.outcome is not None]
     named = ordered[-most_ids:] if most_ids is not None else ordered
-    principles = principles_of(reviewed)
-    failure = failure_mode_of(reviewed)
+    principles = principles_of(reviewed, judge)
+    failure = failure_mode_of(reviewed, judge)
     pairs = [(round(d.confidence * 1000), ACTUAL[d.outcome]) for d in reviewed if d.outcome is not None]
     outcomes = Counter(d.outcome for d in reviewed)
     return Wisdom(
@@ -133,7 +134,7 @@ def wilson(rate: float, count: int) -> tuple[float, float]:
     return round(max(0.0, middle - half), 3), round(min(1.0, middle + half), 3)
 
 
-def principles_of(decisions: Sequence[Decision]) -> tuple[SharedSentence, ...]:
+def principles_of(decisions: Sequence[Decision], judge: Judge | None = None) -> tuple[SharedSentence, ...]:
     """Sentences that successful decisions share, most confirmed first.
 
     Only the success of an active decision confirms. A failure with the same pattern counts against it, and a sentence
@@ -146,7 +147,7 @@ def principles_of(decisions: Sequence[Decision]) -> tuple[SharedSentence, ...]:
         elif decision.outcome in ("failure", "abandoned"):
             voices += [(saying, decision.id, False) for saying in _first_sentences(decision.pattern)]
     found = []
-    for texts, confirming, against in _group_sentences(voices):
+    for texts, confirming, against in _group_sentences(voices, judge):
         if len(confirming) >= MIN_CONFIRMATIONS and len(confirming) > len(against):
             used = tuple(sorted(texts, key=lambda text: (-texts[text], text))[:SHOWN_WORDINGS])
             found.append(SharedSentence(text=_most_used(texts), ids=confirming, against=against, wordings=used))
@@ -154,7 +155,7 @@ def principles_of(decisions: Sequence[Decision]) -> tuple[SharedSentence, ...]:
     return tuple(found[:MAX_PRINCIPLES])
 
 
-def failure_mode_of(decisions: Sequence[Decision]) -> SharedSentence | None:
+def failure_mode_of(decisions: Sequence[Decision], judge: Judge | None = None) -> SharedSentence | None:
     """What failures have in common most often: their lessons, else their patterns."""
     voices = [
         (saying, decision.id, True)
@@ -164,7 +165,7 @@ def failure_mode_of(decisions: Sequence[Decision]) -> SharedSentence | None:
     ]
     found = [
         SharedSentence(text=_most_used(texts), ids=failing)
-        for texts, failing, _ in _group_sentences(voices)
+        for texts, failing, _ in _group_sentences(voices, judge)
         if len(failing) >= MIN_FAILURES
     ]
     return min(found, key=lambda saying: (-len(saying.ids), saying.text), default=None)
@@ -194,19 +195,22 @@ def _first_sentence(text: str) -> str:
 
 
 def _group_sentences(
-    voices: Sequence[tuple[str, str, bool]],
+    voices: Sequence[tuple[str, str, bool]], judge: Judge | None
 ) -> list[tuple[Counter[str], tuple[str, ...], tuple[str, ...]]]:
-    """Sentences grouped by meaning: the wordings with their counts, the ids that confirm, the ids against."""
+    """Sentences in groups that share their words and contradict each other in nothing: the wordings with their counts,
+    the ids that confirm, the ids against."""
     by_wording: dict[str, list[tuple[str, str, bool]]] = {}
     for voice in voices:
         by_wording.setdefault(" ".join(voice[0].casefold().split()), []).append(voice)
     if len(by_wording) > MAX_SENTENCES:  # keep the most used ones
         by_wording = dict(sorted(by_wording.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:MAX_SENTENCES])
     gathered = []
-    for negated in (False, True):  # "always" and "never" share their words and say the opposite
-        wordings = sorted(wording for wording in by_wording if bool(NEGATION.search(wording)) is negated)
-        for items in group(wording_vectors(wordings), SAME_PRINCIPLE) if wordings else []:
-            members = [voice for item in items for voice in by_wording[wordings[item]]]
+    wordings = sorted(by_wording, key=lambda wording: (-len(by_wording[wording]), wording))
+    judge = judge if len(wordings) <= JUDGED else None
+    for items in group(wording_vectors(wordings), SAME_PRINCIPLE):
+        alike = [wordings[item] for item in items]
+        for agreed in agreeing(alike, judge):
+            members = [voice for item in agreed for voice in by_wording[alike[item]]]
             texts = Counter(text for text, _, _ in members)
             confirming = dict.fromkeys(who for _, who, holds in members if holds)
             against = dict.fromkeys(who for _, who, holds in members if not holds)
@@ -252,17 +256,10 @@ def principle_question(category: str, saying: SharedSentence) -> Ask[str]:
         sources=(json.dumps({"wordings": list(saying.wordings)}, ensure_ascii=False),),
         own_words=RETOLD_SHARE,
         offline=lambda: saying.text,
-        accept=lambda text: _accepted(text, saying),
+        accept=lambda text: one_line(read_line(text, words=PRINCIPLE_WORDS * 3 // 2)),
         longest=PRINCIPLE_WORDS * 12,
         max_tokens=100,
     )
-
-
-def _accepted(text: str, saying: SharedSentence) -> str:
-    line = one_line(read_line(text, words=PRINCIPLE_WORDS * 3 // 2))
-    if bool(NEGATION.search(line.casefold())) != bool(NEGATION.search(saying.text.casefold())):
-        raise BadInput("the rewording reverses the principle")
-    return line
 
 
 BUCKETS = 5  # chosen: a few dozen reviews fill them

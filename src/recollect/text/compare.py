@@ -119,6 +119,21 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
     return nearest_claims if nearest_claims.kind == "near" else replace(nearest_claims, kind="near", sure=False)
 
 
+def agreeing(texts: Sequence[str], judge: Judge | None = None) -> list[list[int]]:
+    """The numbers of texts that share their words, in groups whose first text all others repeat, as far as is known.
+
+    Of 234 such pairs in `blind-7` and `blind-8` 109 are conflicts. The judge takes two of them for repetitions; without
+    it only a conflict that a rule finds keeps texts apart, and 53 are left.
+    """
+    left, groups = list(range(len(texts))), []
+    while left:
+        lead, *others = left
+        met = {each: compare((texts[each],), (texts[lead],), judge) for each in others}
+        left = [each for each, found in met.items() if found.conflicts or (judge and found.kind != "same")]
+        groups.append([lead, *(each for each in others if each not in left)])
+    return groups
+
+
 def shared_words(one: str, other: str) -> float:
     """The Dice overlap of two texts' words."""
     left, right = _terms(one), _terms(other)

@@ -55,14 +55,19 @@ def test_a_saying_that_failed_as_often_as_it_held_is_no_principle() -> None:
     assert principle.against == ("dec_10", "dec_11")
 
 
-def test_a_saying_and_its_opposite_are_not_counted_together() -> None:
-    old = [
-        *many(2, pattern="Always retry failed uploads with jitter"),
-        *many(2, 5, pattern="Never retry failed uploads with jitter"),
-    ]
+@pytest.mark.parametrize(
+    ("said", "reversed_later"),
+    [
+        ("Always retry failed uploads with jitter", "Never retry failed uploads with jitter"),
+        ("Enable pooling of connections in workers", "Disable pooling of connections in workers"),
+        ("Keep 30 days of raw events in the lake", "Keep 90 days of raw events in the lake"),
+    ],
+)
+def test_a_saying_and_its_opposite_are_not_counted_together(said: str, reversed_later: str) -> None:
+    old = [*many(2, pattern=said), *many(3, 5, pattern=reversed_later)]
     assert wisdom_of("a", old).key_principles == (
-        "Always retry failed uploads with jitter (2 confirmations)",
-        "Never retry failed uploads with jitter (2 confirmations)",
+        f"{reversed_later} (3 confirmations)",
+        f"{said} (2 confirmations)",
     )
 
 

@@ -8,6 +8,9 @@ import pytest
 from benchmarks.detectors import claims_in
 from training.judge_pairs import HELD_OUT
 
+from made import decision, finding
+from recollect.distil.theme_plan import theme_lines
+from recollect.distil.wisdom import principles_of
 from recollect.models.embed import default_files
 from recollect.models.judge import judge_files, judge_pairs
 from recollect.text.compare import compare
@@ -71,6 +74,16 @@ def test_free_repetitions_and_conflicts_are_recognised_where_rules_find_none() -
     assert found["same", "judge"] > 0.45 * len(rows) > 10 * found["same", "rules"]
     assert found["newer", "judge"] > 0.5 * len(rows)
     assert found["near", "judge"] < 0.35 * len(rows)
+
+
+def test_a_reversal_that_only_the_judge_finds_confirms_no_principle_and_shares_no_line_of_a_theme() -> None:
+    said = "Shard the queue by customer from the start"
+    reversal = "Sharding the queue by customer from the start was a mistake"
+    old = [decision(f"dec_{n}", pattern=text) for n, text in enumerate([said, said, reversal])]
+    found = [finding(f"wu-{n}", 1, text) for n, text in enumerate([said, said, reversal])]
+    assert [each.ids for each in principles_of(old)] == [("dec_0", "dec_1", "dec_2")]
+    assert [each.ids for each in principles_of(old, judge_pairs)] == [("dec_0", "dec_1")]
+    assert [len(line.work_ids) for line in theme_lines(found, judge_pairs)] == [2, 1]
 
 
 def test_a_pair_costs_little() -> None:
