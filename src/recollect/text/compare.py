@@ -16,7 +16,7 @@ from math import exp, log
 from typing import Literal
 
 from recollect.core.records import record, replace
-from recollect.text.claims import Statement, may_oppose, opposite, rules_in, spoken, statements, words_of
+from recollect.text.claims import LABEL, MILD, Statement, opposites, rules_in, spoken, statements
 from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]
@@ -43,8 +43,7 @@ MAYBE = 0.75  # chosen: a person is asked
 # times, 2 and 7 times from .4 on, 0 and 2 times from .5 on.
 CLOSE = 0.5
 FAR = 0.4
-SAME_SUBJECT = 0.5  # Dice overlap from which two sentences are about the same thing
-DOUBTFUL = 0.6  # … from which a sign between sentences that differ in more is worth a person's time
+DOUBTFUL = 0.6  # Dice overlap from which a sign between sentences that differ in more is worth a person's time
 JUDGED = 1  # pair of claims that a judge is asked about for two texts: the one that shares the most words
 
 
@@ -228,69 +227,67 @@ def _by_rules(one: str, other: str) -> Comparison:
 def _under_one_heading(one: str, other: str) -> bool:
     """Whether the headings of two claims name one subject: the same advice for another one is no repetition."""
     heads = [claim.partition("\n")[0].lower() if claim.startswith("#") else "" for claim in (one, other)]
-    words = [set(words_of(head)) or set(head.split()) for head in heads]
+    words = [set(terms(head)) or set(head.split()) for head in heads]
     return not all(words) or words[0] <= words[1] or words[1] <= words[0]
 
 
 def _sign(one: Statement, other: Statement) -> Comparison:
     """The one sign that sets two sentences against each other, or shows that they say the same."""
-    shared = one.words & other.words
-    opposites = _opposites(one, other)
-    left = one.words - shared - {each for each, _ in opposites}
-    right = other.words - shared - {each for _, each in opposites}
-    alike = 2 * (len(shared) + len(opposites))
-    overlap = alike / (alike + len(left) + len(right)) if alike else 0.0
-    if not shared or (overlap < SAME_SUBJECT):
+    ones, others = frozenset(one.words), frozenset(other.words)
+    pairs = {(left, right) for left in ones - others for right in (others - ones) & opposites().get(left, NONE)}
+    left = ones - others - {each for each, _ in pairs}.union(MILD)
+    right = others - ones - {each for _, each in pairs}.union(MILD)
+    alike = len(ones & others) + len(pairs)
+    overlap = 2 * alike / (2 * alike + len(left) + len(right) or 1)
+    if not ones & others or overlap < DOUBTFUL:
         return NEITHER
-    turned = (one.negated != other.negated) != (len(opposites) % 2 == 1)
-    swapped = bool(one.first and one.then) and one.first == other.then and one.then == other.first
-    ones = frozenset(one.quantities) - frozenset(other.quantities)
-    others = frozenset(other.quantities) - frozenset(one.quantities)
-    changed = {dimension for dimension, _ in ones} & {dimension for dimension, _ in others}
-    rejected = one.rejects(other) or other.rejects(one)
+    numbers, other_numbers = frozenset(one.quantities), frozenset(other.quantities)
+    changed = {each for each, _ in numbers - other_numbers} & {each for each, _ in other_numbers - numbers}
+    turned = (len(one.denied) + len(other.denied) + len(pairs)) % 2 == 1
     reason = (
-        "rejects"
-        if rejected
-        else "order"
-        if swapped
-        else "antonym"
-        if turned and opposites
-        else "negation"
+        "order"
+        if _swapped(one.words, other.words) and one.denied == other.denied
+        else ("antonym" if pairs else "negation")
         if turned
+        else "quantity"
+        if changed
         else ""
     )
-    reason = reason or ("quantity" if changed else "")
     if reason:
-        exact = rejected or (not (left or right) and (reason in ("quantity", "order") or ones == others))
-        if turned and (one.hedged or other.hedged):
-            exact = exact and list(one.forms) == list(other.forms)
-        if exact or overlap >= DOUBTFUL:
-            # Announced by the newer text, a change replaces what the older one says.
-            kind: Kind = "newer" if one.cue else "opposite"
-            told = f"{reason}, “{one.cue}”" if one.cue else reason
-            return Comparison(kind=kind, sure=exact, score=round(overlap, 3), reason=told)
-        return NEITHER
-    said, said_too = ((each.quantities, each.telling, each.denied) for each in (one, other))
-    if left or right or opposites or said != said_too or not _in_same_roles(one, other):
-        return replace(NEITHER, score=round(overlap, 3), reason="shared words")
-    return Comparison(kind="same", sure=True, score=1.0, reason="same words")
+        exact = not (left or right) and (
+            reason == "order" or (numbers == other_numbers if turned else changed != {LABEL})
+        )
+        # Announced by the newer text, a change replaces what the older one says.
+        kind: Kind = "newer" if one.cue else "opposite"
+        told = f"{reason}, “{one.cue}”" if one.cue else reason
+        return Comparison(kind=kind, sure=exact, score=round(overlap, 3), reason=told)
+    if one.quantities == other.quantities and _same_order(one, other):
+        return Comparison(kind="same", sure=True, score=1.0, reason="same words")
+    return replace(NEITHER, score=round(overlap, 3), reason="shared words")
 
 
-def _opposites(one: Statement, other: Statement) -> set[tuple[str, str]]:
-    lefts = [stem for stem in one.words - other.words if may_oppose(one.forms[stem], other.bases)]
-    rights = other.words - one.words
-    return {(left, right) for left, right in product(lefts, rights) if opposite(one.forms[left], other.forms[right])}
+NONE: frozenset[str] = frozenset()
 
 
-def _in_same_roles(one: Statement, other: Statement) -> bool:
-    """Whether sentences with the same words also say them of the same things: "A calls B" is not "B calls A"."""
-    if one.first and other.first:
-        return (one.first, one.then) == (other.first, other.then)
-    ones, others = list(one.forms), list(other.forms)
-    if one.passive != other.passive:
-        return ones != others
-    if ones == others:
+def _swapped(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether what comes first, or is preferred, in one sentence comes second in the other."""
+    for pivot in ("befor", "over"):
+        if pivot in one and pivot in other:
+            at, there = one.index(pivot), other.index(pivot)
+            return one[:at] == other[there + 1 :] and one[at + 1 :] == other[:there] and one[:at] != other[:there]
+    return False
+
+
+def _same_order(one: Statement, other: Statement) -> bool:
+    """Whether sentences say the same words of the same things: "A calls B" is not "B calls A".
+
+    One may begin elsewhere ("no raw logs in CI", "in CI no raw logs"), or have a word in another form and place
+    ("delete no raw logs", "raw logs are not deleted").
+    """
+    ones, others = one.said, other.said
+    if sorted(ones) != sorted(others):
+        return False
+    if any(ones[at:] + ones[:at] == others for at in range(max(1, len(ones)))):
         return True
-    # A verb may move and change its form: "Never delete raw logs", "Raw logs are never deleted".
-    verbs = [word for word in ones if one.forms[word] != other.forms[word]]
-    return any([each for each in ones if each != verb] == [each for each in others if each != verb] for verb in verbs)
+    moved = [word for word, form in zip(ones, one.written, strict=True) if form not in other.written]
+    return any([each for each in ones if each != word] == [each for each in others if each != word] for word in moved)

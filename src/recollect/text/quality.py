@@ -12,7 +12,6 @@ import re
 from functools import cache
 
 from recollect.core.records import record
-from recollect.text.claims import WEAK_VERBS, words_of
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.tokens import stem, terms, words
@@ -107,8 +106,7 @@ def _states_a_rule(text: str) -> bool:
 
 def telling_words(text: str) -> list[str]:
     """The stems of a text that say what it is about; where words are not parted by spaces, pairs of characters."""
-    parts = (part for word in words_of(plain(text)) for part in ((word,) if word.isascii() else terms(word)))
-    return [root for part in parts if (root := stem(part)) not in _empty_stems()]
+    return [term for term in terms(plain(text)) if term not in _empty_stems()]
 
 
 def _any(*groups: tuple[str, ...]) -> str:
@@ -253,13 +251,16 @@ _RULE_NOUN = lazy(
 )
 _SAYS_LITTLE = """
     important careful key matter thing right wrong best better good bad practice attention detail hard
-    harder try think quality performance note misc todo remember stuff fix pay way
+    harder try think quality performance note misc todo remember stuff fix pay way always never every ever also even
+    must shall use prefer ensure sure make need get please fine ok okay want let happen
+    keep require allow permit store save put add create give return send pass carry issue run set
+    take provide perform apply stay
 """
 
 
 @cache
 def _empty_stems() -> frozenset[str]:
-    return frozenset(map(stem, (*_SAYS_LITTLE.split(), *WEAK_VERBS)))
+    return frozenset(map(stem, _SAYS_LITTLE.split()))
 
 
 _STAND_INS = (
