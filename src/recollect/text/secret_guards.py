@@ -7,10 +7,10 @@ engine, so each is written to need no backtracking.
 
 import base64
 import binascii
+import functools
 import math
 import re
 from collections import Counter
-from itertools import pairwise
 
 from recollect.text.patterns import lazy
 
@@ -47,6 +47,10 @@ def entropy(value: str) -> float:
     return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
 
 
+def not_a_stand_in(value: str) -> bool:
+    return not _STAND_IN.fullmatch(value) and not _LOOKUP.search(value)
+
+
 def not_a_placeholder(value: str) -> bool:
     return len(set(value[:200])) >= 6 and not _PLACEHOLDER.search(value[:200])
 
@@ -68,33 +72,26 @@ _SECRET_PREFIX = lazy(r"live|prod|test|^sk|key|tok|secret|pat$|api|auth|access|p
 
 
 def like_prefixed_token(value: str) -> bool:
-    """A long random run after a name that no list knows: mixed case and digits, or a name that speaks of secrets."""
+    """A long random run after a name that no list knows; after a name of a secret it may be hex."""
     name, random = value[: (cut := max(value.rfind("_"), value.rfind("-")))], value[cut + 1 :]
     if not not_a_placeholder(random) or not _has_digit_and_letter(random) or _NAMED_HASH.search(name):
         return False
-    mixed = any(c.isupper() for c in random) and any(c.islower() for c in random)
-    if mixed:
-        changes = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(random))
-        return entropy(random) >= 4.0 and changes >= len(random) * 0.3
-    if entropy(random) >= 3.2 and _SECRET_PREFIX.search(name):
-        return True
-    turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(random))  # base 36 has 40 % of them
-    return turns >= len(random) * 0.25 and any(c.lower() > "f" for c in random)
+    named = _SECRET_PREFIX.search(name)
+    return bits(random) >= 35 and (bool(named) or not {*random} <= HEX)
 
 
 _PUBLIC_RUN = lazy(r"(?:pk_|pub|sha\d|md5|AAAA|ey[A-Z]|Qm[1-9A-Za-z]{44}$|ba[fg]|bc1|[13][1-9A-HJ-NP-Za-km-z]{25,34}$)")
 
 
 def like_random_run(value: str) -> bool:
-    """A run that nothing names: capitals, small letters and digits alternate as by chance (62 % of them)."""
-    if _PUBLIC_RUN.match(value) or not not_a_placeholder(value) or sum(c.isdigit() for c in value) < 2:
+    """A run that nothing names, neither hex nor a text in base64 nor a line of a wrapped one."""
+    if _PUBLIC_RUN.match(value) or not not_a_placeholder(value) or sum(map(str.isdigit, value)) < 2:
         return False
     said = base64.urlsafe_b64decode(value[: len(value) // 4 * 4])
     if len(value) in (60, 64, 76) or sum(32 <= byte < 127 for byte in said) > len(said) * 0.7:
-        return False  # a line of wrapped base64, or base64 of a text: of random bytes 37 % are printable
-    kinds = ["digit" if c.isdigit() else "upper" if c.isupper() else "lower" for c in value if c.isalnum()]
-    changes = sum(a != b for a, b in pairwise(kinds))
-    return len(set(kinds)) == 3 and changes >= len(kinds) * 0.45 and entropy(value) >= 4.0
+        return False  # of random bytes 37 % are printable
+    mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
+    return bits(value) >= 35 and (mixed or (value.isalnum() and not {*value.removeprefix("0x").lower()} <= HEX))
 
 
 def holds_a_private_key(value: str) -> bool:
@@ -154,21 +151,68 @@ def like_quoted_key(value: str) -> bool:
     return entropy(value) >= 3.0 and (_has_digit_and_letter(value) or _random_letters(value))
 
 
-def like_long_key(value: str) -> bool:
-    """A value that only follows the word for a key: hex, or capitals, small letters and digits."""
-    if not like_token(value) or _UUID.fullmatch(value) or _PUBLIC_RUN.match(value):
-        return False
-    is_hex = not value.removeprefix("0x").strip("0123456789abcdefABCDEF")
-    return is_hex or (any(c.isupper() for c in value) and any(c.islower() for c in value) and value.count("-") < 3)
-
-
 def _has_digit_and_letter(value: str) -> bool:
     return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
 def _random_letters(value: str) -> bool:
-    """Letters only, yet neither words nor camelCase: the case changes too often for that."""
-    if not value.isalpha() or len(value) < 16:
-        return False
-    changes = sum(a.isupper() != b.isupper() for a, b in pairwise(value))
-    return changes >= len(value) * 0.35
+    """Letters only, yet neither words nor camelCase."""
+    return value.isalpha() and len(value) >= 16 and bits(value) >= 25
+
+
+DIGITS, HEX, UPPER_HEX = (frozenset(each) for each in ("0123456789", "0123456789abcdef", "0123456789ABCDEF"))
+
+
+@functools.lru_cache(2048)
+def bits(value: str) -> float:
+    """How many bits a value costs more as words and identifiers than as random characters of its alphabet."""
+    used = {each for each in value if each.isascii() and each.isalnum()}
+    if used <= DIGITS:
+        size = 10.0
+    elif used <= HEX or used <= UPPER_HEX:
+        size = 16.0
+    else:
+        size = sum(n * any(map(test, used)) for n, test in ((26, str.islower), (26, str.isupper), (10, str.isdigit)))
+    total, last, kind = 0.0, "", 3
+    costs = _letter_costs()
+    for each in value:
+        if not (each.isascii() and each.isalnum()):
+            last, kind = "", 3
+            continue
+        now = 2 if each.isdigit() else int(each.isupper())
+        total += _TURNS[kind][now]
+        if now == 2:
+            total += _DIGIT
+            last = ""
+        else:
+            if now == 1 and kind == 0:
+                last = ""
+            total += costs[last, each.lower()]
+            last = each.lower()
+        kind = now
+    return total - len([each for each in value if each in used]) * math.log2(size) if used else 0.0
+
+
+@functools.cache
+def _letter_costs() -> dict[tuple[str, str], float]:
+    rows = zip(("", *_LETTERS), _PAIRS.split(), strict=True)
+    return {
+        (row, letter): int(cost, 36) / 3 for row, costs in rows for letter, cost in zip(_LETTERS, costs, strict=True)
+    }
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_DIGIT = math.log2(10)
+
+
+# Learnt by `training/secrets.py`: bits from kind to kind of character, thirds of a bit from letter to letter.
+_TURNS = [[0.14, 3.7, 6.11], [0.7, 1.42, 6.58], [2.18, 4.91, 0.42], [0.73, 1.6, 3.89]]
+_PAIRS = """
+cebdcdhgdmledffcmcacfhggql rdcdrmetfwl9bbzdy9b8hllkjp 9khk7moobfu8mnbkreel9tsyeq aoinant9gzbdmq7lvdh9fsuvkz
+ahke4lms8orfjldjvfdjenqmky dncbjgisnxsdeamhj79boiidlw apjkbcmo5zqboj8mtdffcwquiw dnko4ngdazsfieelx8chfpsznq
+8rkn5qvr8ymljm9ovfjccwwyky gicedhezuzqcd6agtfbavgzjzg aqll6uttesjooq8kpl7kbkcslr ejmi3jjn9urflfiipk9jfrgymt
+9mme6nru8zrbpp9kzpeddmszew 7gml6rvvaxrkeob8vrdkgqwwkz brbaaf9oetgkoidjupa7hiuvmw hhecojgtiridc7edz8eechgnru
+8rlk7pojezqaqq9cv9gcemrrhz mqqkqrtsrsrapknqrkhm1qprru 9ogg6lht9zjighamzdccgipyfz eudl7nnebzjjmnddoob6dpmugz
+9shm6nrc8zwkmpajzadggsnqes fefibhizezxac7mczaa9otzqwu 6rjs3qoo8zurhlfnyrmmnqsmsy 7knjanne7vkiobans9ckpsmqzz
+ehbg9ftlbxwkioh6xlk6rktfgs hjgjekjqfwwee8i5siaanmirgk btro3probsrmll6ntpmlhuqshh
+"""
