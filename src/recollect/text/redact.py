@@ -15,12 +15,9 @@ from typing import Any
 
 from recollect.core.records import record
 from recollect.text.secret_context import NEAR, values_in_context
-from recollect.text.secret_shapes import CONTEXTS, TOKENS, Shape
+from recollect.text.secret_shapes import SHAPES, Shape
 
 __all__ = ["SHAPES", "Redacted", "redact", "secrets_in"]
-
-# Of two shapes that begin at the same place the earlier names the marker: a vendor says more than "password".
-SHAPES: tuple[Shape, ...] = TOKENS + CONTEXTS
 
 _PRIVATE = "private"
 _UNNAMED = ("random-token", "prefixed-token")  # a name beside the value says more

@@ -6,24 +6,10 @@ in non-ASCII bytes has no upper length, else a match could end inside a characte
 may grow. Whether a value is only a placeholder is decided in `text/secret_guards`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from recollect.core.records import record
-from recollect.text.secret_guards import (
-    encodes_a_login,
-    holds_a_key,
-    holds_a_private_key,
-    like_bare_password,
-    like_codes,
-    like_key,
-    like_password,
-    like_prefixed_token,
-    like_quoted_key,
-    like_random_run,
-    like_strong_password,
-    like_token,
-    not_a_placeholder,
-)
+from recollect.text import secret_guards
 
 
 @record
@@ -38,17 +24,6 @@ class Shape:
 
     named: bool
     """Known by the name before it. What looks like its value may be the next name: `password = token = …`."""
-
-
-def shape(
-    kind: str,
-    hints: str,
-    pattern: str,
-    guard: Callable[[str], bool] = not_a_placeholder,
-    named: bool = False,
-) -> Shape:
-    """A row; `hints` are separated by spaces."""
-    return Shape(kind=kind, pattern=pattern, hints=tuple(hints.encode().split()), guard=guard, named=named)
 
 
 # Where a token without a telling prefix may begin: at a word's edge, after an escaped line break, after %3D.
@@ -68,8 +43,67 @@ PADDING = r"(?:=|%3[Dd]){0,2}"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-# A vendor's token a line: its kind, hints, pattern, and `random` where the prefix is too short to tell alone.
-_VENDORS = r"""
+_SECRET_BLOCK = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1"
+_PEM_BEGIN = rf"-----BEGIN (?:{_SECRET_BLOCK})-----"
+_PEM_END = rf"-----END (?:{_SECRET_BLOCK})-----"
+_PEM_BREAK = r"(?:\s|\\{1,8}[nrt]|[\"'+,|>]){1,16}"
+_PEM_HEADER = r"[A-Za-z-]{3,20}: [A-Za-z0-9,. -]{1,100}"
+
+_BREAK = r"(?:[\s+>|]|\\{1,4}[nrt]){1,16}"
+_SPACE = r"(?:[ \t]|%20|\+){1,4}"
+_QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])"
+_OPTIONAL_QUOTE = _QUOTE + "?"
+
+# The characters between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
+_ASSIGN = (
+    _OPTIONAL_QUOTE
+    + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}(?:[|>]-?\n\s{1,12})?"
+)
+
+
+def _quoted(least: int) -> str:
+    """A value in quotes, which a string inside a string escapes."""
+    return (
+        rf"[bruf]{{0,2}}(?:\\{{0,7}}\"((?:[^\"\\\r\n]|\\[^\"\\nrtu]){{{least},}})"
+        rf"|\\{{0,7}}'((?:[^'\\\r\n]|\\[^'\\nrtu]){{{least},}})"
+        rf"|`([^`\\\r\n]{{{least},}}))"
+    )
+
+
+def _bare(least: int) -> str:
+    return rf"(?:&quot;|&#3[49];|%2[27])?([^\s\"'`,;&<>\\]{{{least},}})"
+
+
+_STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
+_PASSWORD_NAME = (
+    r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|"
+    r"wachtwoord|has\xc5\x82o|heslo|l\xc3\xb6senord|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|"
+    r"\xe5\xaf\x86\xe7\xa0\x81"
+    r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)" + _STAGE
+)
+_KEY_NAME = (
+    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application|functions?"
+    r"|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|"
+    r"deploy|bot|server|sdk"
+    r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
+    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|schl\xc3\xbcssel|(?-i:\b_auth|"
+    r"[A-Z]_AUTH|KEY_PRIVATE|_COOKIE))" + _STAGE
+)
+# "the password for the lab is …", and so in the languages of its neighbours; "I set the password to …"
+_IS = (
+    r"(?:[ \t]{1,4}(?:for|of|to|on|at|in|from|do|de|du|des|del|della|der|do|da|f\xc3\xbcr|vom|zum|we|you|"
+    r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
+    r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?"
+)
+_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|credentials?|private)"
+_PASSWORD_HINTS = (
+    "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord \u043f\u0430\u0440 \u5bc6\u7801"
+)
+_KEY_HINTS = "key secret token credential _auth psk schl cookie"
+
+# Each shape: kind, hints, pattern, and its guard where that is not `not_a_placeholder`, two spaces between them. An
+# indented line goes on with the line before. Of two shapes that begin at the same place the earlier names the marker.
+_TABLE = r"""
 jwt  eyj  (eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})
 aws-access-key  akia asia abia acca  <edge>((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b
 aws-bedrock-key  absk  <apart>(ABSK<base64>{100,}<pad>)
@@ -106,7 +140,7 @@ pypi-token  pypi-ag  (pypi-Ag[A-Za-z0-9_-]{60,})
 rubygems-key  rubygems_  (rubygems_[0-9a-f]{48})
 nuget-key  oy2  <edge>(oy2[a-z0-9]{43})\b
 docker-token  dckr_  (dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,64})
-crates-token  cio  <edge>(cio[A-Za-z0-9]{32})\b  random
+crates-token  cio  <edge>(cio[A-Za-z0-9]{32})\b  like_token
 clojars-token  clojars_  (CLOJARS_[a-z0-9]{60})
 artifactory-key  akcp  <edge>(AKCp[A-Za-z0-9]{60,80})\b
 stripe-key  k_live_ k_test_ k_prod_  ([sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,})
@@ -126,8 +160,8 @@ mailchimp-key  -us  <edge>([0-9a-f]{32}-us[0-9]{1,2})\b
 brevo-key  xkeysib- xsmtpsib-  (x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16})
 anthropic-key  sk-ant-  (sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{32,})
 openrouter-key  sk-or-  (sk-or-v[0-9]-[0-9a-f]{64})
-openai-key  sk-  <edge>(sk-(?:proj|svcacct|admin|None|service)-[A-Za-z0-9_-]{40,})  random
-openai-key  sk-  <edge>(sk-[A-Za-z0-9]{32,64})\b  random
+openai-key  sk-  <edge>(sk-(?:proj|svcacct|admin|None|service)-[A-Za-z0-9_-]{40,})  like_token
+openai-key  sk-  <edge>(sk-[A-Za-z0-9]{32,64})\b  like_token
 huggingface-token  hf_ api_org_  <edge>((?:hf|api_org)_[A-Za-z0-9]{34,40})\b
 groq-key  gsk_  <edge>(gsk_[A-Za-z0-9]{48,56})\b
 perplexity-key  pplx-  <edge>(pplx-[A-Za-z0-9]{40,64})\b
@@ -136,7 +170,7 @@ xai-key  xai-  <edge>(xai-[A-Za-z0-9]{70,90})\b
 langsmith-key  lsv2_  (lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10})
 nvidia-key  nvapi-  (nvapi-[A-Za-z0-9_-]{60,72})
 linear-key  lin_api_ lin_oauth_  (lin_(?:api|oauth)_[A-Za-z0-9]{40,64})
-notion-token  ntn_ secret_  <edge>(ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43})\b  random
+notion-token  ntn_ secret_  <edge>(ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43})\b  like_token
 airtable-token  pat  <edge>(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})
 postman-key  pmak-  (PMAK-[0-9a-f]{24}-[0-9a-f]{34})
 newrelic-key  nrak- nrjs- nrii- nraa-  (NR(?:AK|II|AA|JS)-[A-Za-z0-9_-]{19,36})
@@ -145,16 +179,16 @@ sentry-token  sntrys_  (sntrys_<base64>{40,}<pad>_<base64>{43})
 grafana-token  glsa_ glc_  <edge>(glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/]{32,}={0,3})
 dynatrace-token  dt0  (dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64})
 figma-token  figd_ figu_  (fig[du]_[A-Za-z0-9_-]{40,64})
-dropbox-token  sl.  <edge>(sl\.(?:u\.)?[A-Za-z0-9_-]{130,})  random
-facebook-token  eaac eaam eaab eaad  <apart>(EAA[A-Z][A-Za-z0-9]{90,})\b  random
+dropbox-token  sl.  <edge>(sl\.(?:u\.)?[A-Za-z0-9_-]{130,})  like_token
+facebook-token  eaac eaam eaab eaad  <apart>(EAA[A-Z][A-Za-z0-9]{90,})\b  like_token
 hubspot-token  pat-  <edge>(pat-(?:na|eu|ap)[0-9]-<uuid>)
 mapbox-token  sk.eyj  <edge>(sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})
-resend-key  re_  <edge>(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b  random
+resend-key  re_  <edge>(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b  like_token
 onepassword-secret-key  a3-  <edge>(A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})
 plaid-token  access-  <edge>(access-(?:production|development|sandbox)-<uuid>)
 pubnub-key  sec-c-  <edge>(sec-c-<uuid>)
 launchdarkly-key  api- sdk-  <edge>((?:api|sdk)-<uuid>)
-vault-token  s.  (?:^|[\s\"'=:])(s\.[A-Za-z0-9]{24})(?:[^A-Za-z0-9]|\z)  random
+vault-token  s.  (?:^|[\s\"'=:])(s\.[A-Za-z0-9]{24})(?:[^A-Za-z0-9]|\z)  like_token
 swarm-token  swmtkn-1-  (SWMTKN-1-[0-9a-z]{40,60}-[0-9a-z]{20,30})
 service-token  1/ 0/ 1% 0% 1\ 0\  <edge>([01]<slash>[0-9]{16}<colon>[0-9a-f]{32})
 service-token  pk_  <edge>(pk_[0-9]{2,10}_[A-Z0-9]{32})\b
@@ -163,34 +197,163 @@ service-token  aio_ cu_  <edge>(aio_[A-Za-z0-9]{28}|cu_[0-9a-f]{32})\b
 service-token  p.ey  <edge>(p\.ey[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})
 service-token  hooks.zapier.com  (?i)hooks\.zapier\.com/hooks/catch/([0-9]+/[a-z0-9]{6,})
 service-token  {aqaaabaa  (\{AQAAABAA[A-Za-z0-9+/]{20,}={0,2}\})
-service-token  sm_pat_ sm_sat_ sm_aat_  <edge>(sm_[psa]at_[A-Za-z0-9]{16,})\b  random
+service-token  sm_pat_ sm_sat_ sm_aat_  <edge>(sm_[psa]at_[A-Za-z0-9]{16,})\b  like_token
 service-token  pdl_  <edge>(pdl_(?:live|sdbx)_apikey_[A-Za-z0-9_]{40,})
 service-token  amzn.mws.  <edge>(amzn\.mws\.<uuid>)
 service-token  apa91b  ([A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100,})
 service-token  aqvn t1.9  <edge>(AQVN[A-Za-z0-9_-]{35,38}|t1\.9[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{80,}={0,2})
 wallet-key  xprv yprv zprv nsec1  <edge>([xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}|nsec1[02-9ac-hj-np-z]{58})\b
-wallet-key  wif  (?i)\bwif\b[^\r\n]{0,20}?((?-i:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}))\b  random
+wallet-key  wif  (?i)\bwif\b[^\r\n]{0,20}?((?-i:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}))\b  like_token
 fernet-key  gaaaaa  <apart>(gAAAAA[A-Za-z0-9_-]{60,}={0,2})
-signed-url  signature=  (?i)[?&;](?:X-(?:Amz|Goog)-)?Signature=([A-Za-z0-9%/+_~-]{27,}={0,2})  random
+signed-url  signature=  (?i)[?&;](?:X-(?:Amz|Goog)-)?Signature=([A-Za-z0-9%/+_~-]{27,}={0,2})  like_token
 signed-url  security-token=  (?i)X-(?:Amz|Goog)-Security-Token=([A-Za-z0-9%/+_-]{60,}={0,2})
 artifactory-key  cmvmd  <edge>(cmVmd[A-Za-z0-9]{59})\b
-aws-access-key  a3t  <edge>(A3T[A-Z0-9][A-Z2-7]{16})\b  random
+aws-access-key  a3t  <edge>(A3T[A-Z0-9][A-Z2-7]{16})\b  like_token
 aws-bedrock-key  bedrock-api-key-  (bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t[A-Za-z0-9+/=]*)
-facebook-token  | %7c  <edge>([0-9]{15,16}(?:\||%7[Cc])[A-Za-z0-9_-]{27,40})\b  random
+facebook-token  | %7c  <edge>([0-9]{15,16}(?:\||%7[Cc])[A-Za-z0-9_-]{27,40})\b  like_token
 jwt  zxlk  (ZXlK[A-Za-z0-9+/]{60,}={0,2})
 grafana-token  eyjrijoi  (eyJrIjoi[A-Za-z0-9]{70,}={0,3})
-newrelic-key  nral  <edge>([0-9a-z]{36}NRAL)\b  random
+newrelic-key  nral  <edge>([0-9a-z]{36}NRAL)\b  like_token
 service-token  .acc  <edge>((?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][\w.+/=-]{40,})
-service-token  4b1d  <edge>(4b1d[A-Za-z0-9]{38})\b  random
+service-token  4b1d  <edge>(4b1d[A-Za-z0-9]{38})\b  like_token
 service-token  sha256~  <edge>(sha256~[A-Za-z0-9_-]{43})
-service-token  ico- tk-us- fio-u- dnkey-  <edge>((?:ico|tk-us|fio-u|dnkey)-[A-Za-z0-9_=-]{32,})  random
+service-token  ico- tk-us- fio-u- dnkey-  <edge>((?:ico|tk-us|fio-u|dnkey)-[A-Za-z0-9_=-]{32,})  like_token
 service-token  s-s4t2  <edge>(s-s4t2(?:ud|af)-[0-9a-f]{64})
 service-token  _mmk  <edge>([A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)\b
-service-token  api-  <edge>(API-[A-Z0-9]{26,36})\b  random
-service-token  vf.  <edge>(VF\.(?:DM|WS)\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{16})\b  random
+service-token  api-  <edge>(API-[A-Z0-9]{26,36})\b  like_token
+service-token  vf.  <edge>(VF\.(?:DM|WS)\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{16})\b  like_token
 service-token  1000.  <edge>(1000\.[0-9a-f]{32}\.[0-9a-f]{32})\b
+gitlab-token  glpat- gldt- glrt- glft- glptt- glcbt- glimt- glagent- gloas- glsoat- glffct- gr1348941
+    ((?:gl(?:pat|dt|rt|ft|ptt|cbt|imt|agent|oas|soat|ffct)-|GR1348941)[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.?
+    [0-9a-z]{7,9})?)
+braintree-token  access_token$ access_token%24
+    (access_token<dollar>(?:production|sandbox)<dollar>[0-9a-z]{16}<dollar>[0-9a-f]{32})
+slack-webhook  hooks.slack.com
+    hooks\.slack\.com<slash>(?:services|workflows|triggers)<slash>([A-Za-z0-9]{6,20}(?:<slash>
+    [A-Za-z0-9]{6,64}){1,4})
+discord-webhook  api/webhooks api%2fwebhooks api\/webhooks
+    (?i)api<slash>webhooks<slash>([0-9]{17,20}<slash>[A-Za-z0-9_-]{60,})
+teams-webhook  webhook.office.com
+    (?i)webhook\.office\.com<slash>webhookb2<slash>(<uuid><at><uuid><slash>IncomingWebhook<slash>[0-9a-z]{32}(?:
+    <slash>[0-9a-z-]{36,64}){0,2})
+service-token  _ - .
+    <edge>((?i:sq[apu]|bk(?:ua|aj|ct|nt|pt)|ccipat|cciprj|pcsk|hca(?:ik|lk)|(?:shippo|duffel)_(?:live|test)|pnu
+    |rdme|napi|tfp|sg[pd]|slk|jina|fw|tgp_v1|apify_api|phx|e2b|bb_(?:live|test)|xa[ap]t|pylf_v1_[a-z]{2}|rzp_
+    (?:live|test)|ez[at]k|rnd|vcp|wandb_v1|cf(?:ut|at|k|pat)|tr_(?:prod|dev)|signkey-(?:prod|test)|snyk_[us]at|ddp
+    |dbt[cu]|mlsn|wpl_ap1|csk|tvly|fc|p8e|xau)[_.-][A-Za-z0-9_+/=-]{20,})  like_token
+prefixed-token  _ -
+    <edge>([A-Za-z][A-Za-z0-9]{0,15}(?:[_-][A-Za-z0-9]{1,12}){0,3}[_-][A-Za-z0-9]{30,200})(?:[^A-Za-z0-9_=/+@-]|\z)
+      like_prefixed_token
+password-hash  $ %24 {ss *
+    (\*[0-9A-F]{40}\b|pbkdf2_sha\d+<dollar>[0-9]+<dollar>[A-Za-z0-9./+=$]{40,}|<dollar>(?:2[abxy]|5|6|7|y|gy|argon2
+    (?:id|i|d)|scrypt|apr1|1|8|9|14)<dollar>[A-Za-z0-9./+=,$%-]{20,}|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{28,})
+private-key  private openvpn  <pem begin>[^-]*(?:-{1,4}[^-]+)*<pem end>  holds_a_key
+private-key  private openvpn
+    <pem begin>(?:<pem break><pem header>)*(?:<pem break>[A-Za-z0-9+/]{16,}={0,2})+(?:<pem break>
+    [A-Za-z0-9+/]{1,15}={1,2})?  holds_a_key
+url-password  :// :\/\/ :\\/\\/
+    (?i)\b[a-z][a-z0-9+.-]{1,30}:(?:\\{0,4}/){2}[^\s:/@\"'`<>\\]*:([^\s/@\"'`<>\\]{3,})@[a-z0-9\[$]  like_password
+authorization  authorization
+    (?i)authorization<quote>?\s{0,4}[:=,]\s{0,4}<quote>?(?:(?:[ac-z]|b[b-z])[a-z0-9-]{2,24}<space>)?(
+    [A-Za-z0-9_.~+/=|:%-]{12,})  like_key
+authorization  bearer  (?i)\bbearer<space>([A-Za-z0-9_.~+/=-]{20,})  like_key
+authorization  basic  (?i)\bbasic<space>([A-Za-z0-9+/]{8,}={0,2})  encodes_a_login
+netrc  machine
+    (?i)<edge>machine<break>\S+?<break>login<break>\S+?<break>password<break>([^\s\"'\\`]{3,})  like_password
+command-line  -
+    (?i)[ \t]--?(?:[a-z]{1,20}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|credentials?|(?:api|access
+    |secret|private)-?key|storepass|keypass)(?:[ \t]{1,4}|=)\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})  like_bare_password
+command-line  --auth --user --basic --login --creds
+    (?i)--(?:auth|user|basic|login|creds|proxy-user)(?:[ \t]{1,4}|=)\\{0,4}[\"']?[^\s:\"'\\]+:([^\s\"'`\\]{3,})
+      like_password
+command-line  login auth  (?i)\b(?:login|auth|authtoken)[ \t]{1,4}((?:[0-9a-f]{32,}|[A-Za-z0-9_-]{36,}))\b  like_token
+command-line  convertto-securestring
+    (?i)ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']([^\"'\r\n]{4,})  like_password
+command-line  curl wget
+    <edge>(?:curl|wget)\b[^\r\n]*?[ \t](?:-u|--user)[ =]?[ \t]{0,4}\\{0,4}[\"']?[^\s:\"'\\]+:([^\s\"'`\\]{3,})
+      like_password
+command-line  mysql mariadb sshpass redis-cli docker podman
+    <edge>(?:(?:mysql(?:dump|admin|sh)?|mariadb(?:-dump|-admin)?)\b[^\r\n;|&]*?[ \t]-p|(?:sshpass[ \t]+-p
+    |redis-cli\b[^\r\n;|&]*?[ \t]-a|(?:docker|podman)[ \t]+login\b[^\r\n;|&]*?[ \t]-p)[ \t]*)\\{0,4}[\"']?(
+    [^\s\"'`\\<>;|&]{6,})  like_bare_password
+password  identified  (?i)identified[ \t]+(?:with[ \t]+\w+[ \t]+)?by[ \t]+<quoted 4>  like_password
+dsn-password  @tcp( @unix(  [\w.-]{1,64}:([^\s@/:\"'`]{3,})@(?:tcp|unix)\(  like_password
+url-password  ://  (?i)\b[a-z][a-z0-9+.-]{1,30}://([A-Za-z0-9_-]{20,})@[a-z0-9]  like_token
+private-key  ls0tls1crudjti  (LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2})  holds_a_private_key
+private-key  private-lines  Private-Lines: [0-9]+\s{1,2}((?:[A-Za-z0-9+/=]{16,}\s{1,2}){1,})
+seed-phrase  mnemonic phrase seed
+    (?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-](?:phrase|words))<quote>?\s{0,4}(?:[:=]|is)\s{0,4}<quote>?(
+    (?:[a-z]{3,8}[ \t]){11,23}[a-z]{3,8})
+docker-auth  auth  \\{0,7}\"auth\\{0,7}\"\s{0,4}:\s{0,4}\\{0,7}\"([A-Za-z0-9+/]{8,}={0,2})  encodes_a_login
+aws-secret-key  secret
+    (?i)secret[_-]?(?:access)?[_-]?key<assign><quote>?(<base64>{40})(?:[^A-Za-z0-9+/=]|\z)  like_token
+password  <password>  <password><assign><quoted 4>  like_password named
+password  <password>  <password><assign><bare 6>  like_bare_password named
+password  <password>  <password><is><quoted 4>  like_password named
+password  <password>  <password><is><bare 6>  like_bare_password named
+password  <password>
+    <password>\b[^\r\n\"'`:=]{1,60}?[ \t](?:it'?s|is|was)(?:[ \t]now)?[ \t:]{1,4}<bare 8>  like_strong_password
+password  <password>
+    (?i)\b(?:use|with|enter|type|try|is|be)[ \t]+<quote>?([^\s\"'`<>]{8,}?)<quote>?[ \t]+(?:as|for)[ \t]
+    [^\r\n.;]{0,30}?(?:password|passphrase|passcode|\bpw\b)  like_strong_password
+password  cred login log sign
+    (?i)\b(?:creds?|credentials|log(?:in|ged)?(?:[ \t]in)?|sign[ \t]?in)\b[^\r\n]{0,40}?[ \t(`][\w.@-]{2,40}[ \t]?
+    [:/][ \t]?([^\s\"'`/,<>]{8,})  like_strong_password
+password  auth login cred connect sign
+    (?i)(?:auth|login|credentials?|connect|signin|sign_in)\w{0,20}[ \t]?[(=][ \t]?\(?<quote>[^\s\"'`]{1,60}<quote>
+    [ \t]?,[ \t]?<quoted 6>  like_password
+password  pass pw community
+    (?im)^[ \t]*[\w. -]{0,30}(?:pass|passwd|passphrase|password|pw|pwd|server community)(?:[ \t]*:)?\s{1,8}(
+    [^\s\"'`,;<>]{8,})(?:[ \t]+R[OW])?[ \t]*$  like_bare_password
+command-line  -u /u: user --user
+    (?i)[ \t](?:-u|--user(?:name)?|/u:)[ =]?[\w.@\\\\-]+(?:[ \t]+(?:-p|-w|-pw|--?pass\w*|/p:)[ =]?|,)(
+    [^\s\"'`,;|]{6,})  like_strong_password
+command-line  sqlplus user alias chpasswd
+    (?i)\b(?:(?:sqlplus|rman|expdp|impdp)[ \t]+(?:-\S+[ \t]+)*\w+/|net[ \t]+user[ \t]+\S+[ \t]+|mc[ \t]+alias
+    [ \t]+set(?:[ \t]+\S+){3}[ \t]+|chpasswd:\s+list:[ \t]*[|>]?-?\s+\w+:)([^\s\"'`@;|&]{6,})  like_bare_password
+password  cryptsetup passwd sudo
+    (?i)echo[ \t]+(?:-[ne]+[ \t]+)?[\"']?([^\s\"']{6,})[\"']?[ \t]*\|[ \t]*(?:sudo|cryptsetup|passwd|chpasswd
+    |openssl|gpg|docker login)  like_bare_password
+password  smbclient mount.cifs net pgpass :5432:
+    (?i)\b(?:smbclient\b[^\r\n]*?[ \t]-U[ \t]?[^\s%]+%|net[ \t]+use\b[^\r\n]*?/user:\S+[ \t]+|[\w.*-]+:(?:
+    [0-9]{4,5}|\*):[\w*-]+:[\w*-]+:)([^\s\"'`;|&]{6,})  like_bare_password
+backup-codes  code
+    (?i)\b(?:backup|recovery|rescue|scratch)[ _-]codes?[^\r\n0-9]{0,20}\s*((?:[0-9a-z]{4,5}[ -]?[0-9a-z]{4,5}
+    [\s,;]{0,4}){1,16})  like_codes
+password  zip 7z rar openssl register
+    (?i)\b(?:(?:zip|unzip|7za?|rar)\b[^\r\n;|&]*?[ \t]-P[ \t]?|-pass(?:in|out)[ \t]+pass:|register[ \t]*=>[ \t]*
+    [^\s:]+:)([^\s\"'`;|&@]{6,})  like_bare_password
+password  password secret token
+    (?i)(?:variable|parameter|setting)[ \t]+<quote>[\w.-]*<word>[\w.-]*<quote>\s{0,4}\{
+    [^{}]{0,300}?default\s{0,8}=\s{0,8}<quoted 6>  like_password
+secret  define  (?i)define\(\s{0,4}[\"']\w*(?:KEY|SALT|SECRET)[\"']\s{0,4},\s{0,8}'([^'\r\n]{20,})'
+secret  code= sig= appid= key= auth=
+    (?i)[?&;](?:code|sig|app_?id|api_?key|key|auth)=((?:4/0)?[A-Za-z0-9_~.%-]{24,}={0,2})  like_token
+password  <password>
+    (?i)<[\w.:-]{0,40}(?:password|passwd|passphrase)>\s{0,40}(?:<Value>)?([^<\s]{4,})</  like_password
+secret  <key>  <key><assign><quoted 12>  like_quoted_key named
+secret  <key>  <key><assign><bare 12>  like_key named
+secret  <key>  <key><is><quote>?<bare 12>  like_key named
+secret  <key>  (?i)<[\w.:-]{0,40}(?:secret|token|key)>\s{0,40}(?:<Value>)?([^<\s]{12,})</  like_key
+random-token  0 1 2 3 4 5 6 7 8 9
+    (?:\A|(?m:^)[+-]|[^A-Za-z0-9+/_@.:%=\r\n-]|[^0-9A-Fa-f]:|[A-Za-z_]=)([A-Za-z0-9][A-Za-z0-9_-]{31,200})(?:
+    [^A-Za-z0-9+/_@%=-]|\z)  like_random_run
 """
 _PARTS = {
+    "<quoted 4>": _quoted(4),
+    "<quoted 6>": _quoted(6),
+    "<quoted 12>": _quoted(12),
+    "<bare 6>": _bare(6),
+    "<bare 8>": _bare(8),
+    "<bare 12>": _bare(12),
+    "<pem begin>": _PEM_BEGIN,
+    "<pem end>": _PEM_END,
+    "<pem break>": _PEM_BREAK,
+    "<pem header>": _PEM_HEADER,
+    "<password>": _PASSWORD_NAME,
+    "<key>": _KEY_NAME,
+    "<assign>": _ASSIGN,
+    "<is>": _IS,
     "<edge>": EDGE,
     "<apart>": APART,
     "<uuid>": UUID,
@@ -201,353 +364,38 @@ _PARTS = {
     "<dollar>": DOLLAR,
     "<tilde>": TILDE,
     "<at>": AT,
+    "<break>": _BREAK,
+    "<space>": _SPACE,
+    "<quote>": _QUOTE,
+    "<word>": _SECRET_WORD,
 }
+_HINTS = {"<password>": _PASSWORD_HINTS, "<key>": _KEY_HINTS}
 
 
-def _vendor(line: str) -> Shape:
-    kind, hints, pattern, *random = line.split("  ")
+def _shape(row: str) -> Shape:
+    kind, hints, pattern, *more = row.split("  ")
+    guard, _, named = more[0].partition(" ") if more else ("not_a_placeholder", "", "")
     for name, part in _PARTS.items():
         pattern = pattern.replace(name, part)
-    return shape(kind, hints, pattern, like_token if random else not_a_placeholder)
-
-
-TOKENS: tuple[Shape, ...] = (
-    *map(_vendor, _VENDORS.strip().split("\n")),
-    shape(
-        "gitlab-token",
-        "glpat- gldt- glrt- glft- glptt- glcbt- glimt- glagent- gloas- glsoat- glffct- gr1348941",
-        r"((?:gl(?:pat|dt|rt|ft|ptt|cbt|imt|agent|oas|soat|ffct)-|GR1348941)[A-Za-z0-9_-]{20,}(?"
-        r":\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?)",
-    ),
-    shape(
-        "braintree-token",
-        "access_token$ access_token%24",
-        rf"(access_token{DOLLAR}(?:production|sandbox){DOLLAR}[0-9a-z]{{16}}{DOLLAR}[0-9a-f]{{32}})",
-    ),
-    shape(
-        "slack-webhook",
-        "hooks.slack.com",
-        rf"hooks\.slack\.com{SLASH}(?:services|workflows|triggers){SLASH}([A-Za-z0-9]{{6,20}}(?"
-        rf":{SLASH}[A-Za-z0-9]{{6,64}}){{1,4}})",
-    ),
-    shape(
-        "discord-webhook",
-        "api/webhooks api%2fwebhooks api\\/webhooks",
-        rf"(?i)api{SLASH}webhooks{SLASH}([0-9]{{17,20}}{SLASH}[A-Za-z0-9_-]{{60,}})",
-    ),
-    shape(
-        "teams-webhook",
-        "webhook.office.com",
-        rf"(?i)webhook\.office\.com{SLASH}webhookb2{SLASH}"
-        rf"({UUID}{AT}{UUID}{SLASH}IncomingWebhook{SLASH}[0-9a-z]{{32}}(?:{SLASH}[0-9a-z-]{{36,64}}){{0,2}})",
-    ),
-    shape(
-        "service-token",
-        "_ - .",
-        EDGE
-        + r"((?i:sq[apu]|bk(?:ua|aj|ct|nt|pt)|ccipat|cciprj|pcsk|hca(?:ik|lk)|(?:shippo|duffel)_(?:live|test)|pnu|rdme"
-        r"|napi|tfp|sg[pd]|slk|jina|fw|tgp_v1|apify_api|phx|e2b|bb_(?:live|test)|xa[ap]t|pylf_v1_[a-z]{2}"
-        r"|rzp_(?:live|test)|ez[at]k|rnd|vcp|wandb_v1|cf(?:ut|at|k|pat)|tr_(?:prod|dev)|signkey-(?:prod|test)"
-        r"|snyk_[us]at|ddp|dbt[cu]|mlsn|wpl_ap1|csk|tvly|fc|p8e|xau)[_.-][A-Za-z0-9_+/=-]{20,})",
-        like_token,
-    ),
-    shape(
-        "prefixed-token",
-        "_ -",
-        EDGE
-        + r"([A-Za-z][A-Za-z0-9]{0,15}(?:[_-][A-Za-z0-9]{1,12}){0,3}[_-][A-Za-z0-9]{30,200})(?:[^A-Za-z0-9_=/+@-]|\z)",
-        like_prefixed_token,
-    ),
-    shape(
-        "password-hash",
-        "$ %24 {ss *",
-        rf"(\*[0-9A-F]{{40}}\b|pbkdf2_sha\d+{DOLLAR}[0-9]+{DOLLAR}[A-Za-z0-9./+=$]{{40,}}|{DOLLAR}(?"
-        rf":2[abxy]|5|6|7|y|gy|argon2(?:id|i|d)|scrypt|apr1|1|8|9|14){DOLLAR}[A-Za-z0-9./+=,$%-]{{20,}}"
-        r"|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{28,})",
-    ),
-)
-
-
-_SECRET_BLOCK = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1"
-_PEM_BEGIN = rf"-----BEGIN (?:{_SECRET_BLOCK})-----"
-_PEM_END = rf"-----END (?:{_SECRET_BLOCK})-----"
-_PEM_BREAK = r"(?:\s|\\{1,8}[nrt]|[\"'+,|>]){1,16}"
-_PEM_HEADER = r"[A-Za-z-]{3,20}: [A-Za-z0-9,. -]{1,100}"
-
-_BREAK = r"(?:[\s+>|]|\\{1,4}[nrt]){1,16}"
-_SPACE = r"(?:[ \t]|%20|\+){1,4}"
-_QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])"
-_OPTIONAL_QUOTE = _QUOTE + "?"
-
-# The characters between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
-_ASSIGN = (
-    _OPTIONAL_QUOTE
-    + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}(?:[|>]-?\n\s{1,12})?"
-)
-
-
-def _quoted(least: int) -> str:
-    """A value in quotes, which a string inside a string escapes."""
-    return (
-        rf"[bruf]{{0,2}}(?:\\{{0,7}}\"((?:[^\"\\\r\n]|\\[^\"\\nrtu]){{{least},}})"
-        rf"|\\{{0,7}}'((?:[^'\\\r\n]|\\[^'\\nrtu]){{{least},}})"
-        rf"|`([^`\\\r\n]{{{least},}}))"
+    return Shape(
+        kind=kind,
+        pattern=pattern,
+        hints=tuple(_HINTS.get(hints, hints).encode().split()),
+        guard=getattr(secret_guards, guard),
+        named=bool(named),
     )
 
 
-def _bare(least: int) -> str:
-    return rf"(?:&quot;|&#3[49];|%2[27])?([^\s\"'`,;&<>\\]{{{least},}})"
+def _rows() -> Iterator[str]:
+    row = ""
+    for line in _TABLE.strip().split("\n"):
+        if line.startswith("    "):
+            row += ("  " if row.count("  ") == 1 else "") + line[4:]
+            continue
+        if row:
+            yield row
+        row = line
+    yield row
 
 
-def _element(names: str, least: int) -> str:
-    return rf"(?i)<[\w.:-]{{0,40}}(?:{names})>\s{{0,40}}(?:<Value>)?([^<\s]{{{least},}})</"
-
-
-_STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
-_PASSWORD_NAME = (
-    r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|"
-    r"wachtwoord|has\xc5\x82o|heslo|l\xc3\xb6senord|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|"
-    r"\xe5\xaf\x86\xe7\xa0\x81"
-    r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)" + _STAGE
-)
-_KEY_NAME = (
-    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application|functions?"
-    r"|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|"
-    r"deploy|bot|server|sdk"
-    r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
-    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|schl\xc3\xbcssel|(?-i:\b_auth|"
-    r"[A-Z]_AUTH|KEY_PRIVATE|_COOKIE))" + _STAGE
-)
-# "the password for the lab is …", and so in the languages of its neighbours; "I set the password to …"
-_IS = (
-    r"(?:[ \t]{1,4}(?:for|of|to|on|at|in|from|do|de|du|des|del|della|der|do|da|f\xc3\xbcr|vom|zum|we|you|"
-    r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
-    r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?"
-)
-_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|credentials?|private)"
-_PASSWORD_HINTS = (
-    "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord \u043f\u0430\u0440 \u5bc6\u7801"
-)
-_KEY_HINTS = "key secret token credential _auth psk schl cookie"
-
-CONTEXTS: tuple[Shape, ...] = (
-    shape(
-        "private-key",
-        "private openvpn",
-        rf"{_PEM_BEGIN}[^-]*(?:-{{1,4}}[^-]+)*{_PEM_END}",
-        holds_a_key,
-    ),
-    shape(
-        # cut off before its end mark: whatever still looks like header lines and base64
-        "private-key",
-        "private openvpn",
-        rf"{_PEM_BEGIN}(?:{_PEM_BREAK}{_PEM_HEADER})*(?:{_PEM_BREAK}[A-Za-z0-9+/]{{16,}}={{0,2}})+"
-        rf"(?:{_PEM_BREAK}[A-Za-z0-9+/]{{1,15}}={{1,2}})?",
-        holds_a_key,
-    ),
-    shape(
-        "url-password",
-        "://  :\\/\\/  :\\\\/\\\\/",
-        r"(?i)\b[a-z][a-z0-9+.-]{1,30}:(?:\\{0,4}/){2}[^\s:/@\"'`<>\\]*:([^\s/@\"'`<>\\]{3,})@[a-z0-9\[$]",
-        like_password,
-    ),
-    shape(
-        "authorization",
-        "authorization",
-        rf"(?i)authorization{_OPTIONAL_QUOTE}\s{{0,4}}[:=,]\s{{0,4}}{_OPTIONAL_QUOTE}"
-        # any scheme but Basic, whose value is a login in base64
-        rf"(?:(?:[ac-z]|b[b-z])[a-z0-9-]{{2,24}}{_SPACE})?([A-Za-z0-9_.~+/=|:%-]{{12,}})",
-        like_key,
-    ),
-    shape("authorization", "bearer", rf"(?i)\bbearer{_SPACE}([A-Za-z0-9_.~+/=-]{{20,}})", like_key),
-    shape("authorization", "basic", rf"(?i)\bbasic{_SPACE}([A-Za-z0-9+/]{{8,}}={{0,2}})", encodes_a_login),
-    shape(
-        "netrc",
-        "machine",
-        rf"(?i){EDGE}machine{_BREAK}\S+?{_BREAK}login{_BREAK}\S+?{_BREAK}password{_BREAK}([^\s\"'\\`]{{3,}})",
-        like_password,
-    ),
-    shape(
-        "command-line",
-        "-",
-        r"(?i)[ \t]--?(?:[a-z]{1,20}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|credentials?"
-        r"|(?:api|access|secret|private)-?key|storepass|keypass)(?:[ \t]{1,4}|=)\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})",
-        like_bare_password,
-    ),
-    shape(
-        "command-line",
-        "--auth --user --basic --login --creds",
-        r"(?i)--(?:auth|user|basic|login|creds|proxy-user)(?:[ \t]{1,4}|=)\\{0,4}[\"']?[^\s:\"'\\]+:([^\s\"'`\\]{3,})",
-        like_password,
-    ),
-    shape(
-        "command-line",
-        "login auth",
-        r"(?i)\b(?:login|auth|authtoken)[ \t]{1,4}((?:[0-9a-f]{32,}|[A-Za-z0-9_-]{36,}))\b",
-        like_token,
-    ),
-    shape(
-        "command-line",
-        "convertto-securestring",
-        r"(?i)ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']([^\"'\r\n]{4,})",
-        like_password,
-    ),
-    shape(
-        "command-line",
-        "curl wget",
-        EDGE + r"(?:curl|wget)\b[^\r\n]*?[ \t](?:-u|--user)[ =]?[ \t]{0,4}\\{0,4}[\"']?"
-        r"[^\s:\"'\\]+:([^\s\"'`\\]{3,})",
-        like_password,
-    ),
-    shape(
-        "command-line",
-        "mysql mariadb sshpass redis-cli docker podman",
-        EDGE + r"(?:(?:mysql(?:dump|admin|sh)?|mariadb(?:-dump|-admin)?)\b[^\r\n;|&]*?[ \t]-p"
-        r"|(?:sshpass[ \t]+-p|redis-cli\b[^\r\n;|&]*?[ \t]-a|(?:docker|podman)[ \t]+login\b[^\r\n;|&]*?[ \t]-p)[ \t]*)"
-        r"\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})",
-        like_bare_password,
-    ),
-    shape(
-        "password", "identified", r"(?i)identified[ \t]+(?:with[ \t]+\w+[ \t]+)?by[ \t]+" + _quoted(4), like_password
-    ),
-    shape("dsn-password", "@tcp( @unix(", r"[\w.-]{1,64}:([^\s@/:\"'`]{3,})@(?:tcp|unix)\(", like_password),
-    shape("url-password", "://", r"(?i)\b[a-z][a-z0-9+.-]{1,30}://([A-Za-z0-9_-]{20,})@[a-z0-9]", like_token),
-    shape("private-key", "ls0tls1crudjti", r"(LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2})", holds_a_private_key),
-    shape("private-key", "private-lines", r"Private-Lines: [0-9]+\s{1,2}((?:[A-Za-z0-9+/=]{16,}\s{1,2}){1,})"),
-    shape(
-        "seed-phrase",
-        "mnemonic phrase seed",
-        rf"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-](?:phrase|words)){_OPTIONAL_QUOTE}\s{{0,4}}(?:[:=]|is)"
-        rf"\s{{0,4}}{_OPTIONAL_QUOTE}"
-        r"((?:[a-z]{3,8}[ \t]){11,23}[a-z]{3,8})",
-    ),
-    shape(
-        "docker-auth",
-        "auth",
-        r"\\{0,7}\"auth\\{0,7}\"\s{0,4}:\s{0,4}\\{0,7}\"([A-Za-z0-9+/]{8,}={0,2})",
-        encodes_a_login,
-    ),
-    shape(
-        "aws-secret-key",
-        "secret",
-        rf"(?i)secret[_-]?(?:access)?[_-]?key{_ASSIGN}{_OPTIONAL_QUOTE}({BASE64}{{40}})(?:[^A-Za-z0-9+/=]|\z)",
-        like_token,
-    ),
-    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _ASSIGN + _quoted(4), like_password, named=True),
-    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _ASSIGN + _bare(6), like_bare_password, named=True),
-    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _IS + _quoted(4), like_password, named=True),
-    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _IS + _bare(6), like_bare_password, named=True),
-    shape(
-        "password",
-        _PASSWORD_HINTS,
-        _PASSWORD_NAME + r"\b[^\r\n\"'`:=]{1,60}?[ \t](?:it'?s|is|was)(?:[ \t]now)?[ \t:]{1,4}" + _bare(8),
-        like_strong_password,
-    ),
-    # "Use … as the password"
-    shape(
-        "password",
-        _PASSWORD_HINTS,
-        rf"(?i)\b(?:use|with|enter|type|try|is|be)[ \t]+{_OPTIONAL_QUOTE}([^\s\"'`<>]{{8,}}?"
-        rf"){_OPTIONAL_QUOTE}[ \t]+(?:as|for)[ \t]"
-        r"[^\r\n.;]{0,30}?(?:password|passphrase|passcode|\bpw\b)",
-        like_strong_password,
-    ),
-    # a name and a password, as people tell them and as calls take them
-    shape(
-        "password",
-        "cred login log sign",
-        r"(?i)\b(?:creds?|credentials|log(?:in|ged)?(?:[ \t]in)?|sign[ \t]?in)\b[^\r\n]{0,40}?"
-        r"[ \t(`][\w.@-]{2,40}[ \t]?[:/][ \t]?"
-        r"([^\s\"'`/,<>]{8,})",
-        like_strong_password,
-    ),
-    shape(
-        "password",
-        "auth login cred connect sign",
-        rf"(?i)(?:auth|login|credentials?|connect|signin|sign_in)\w{{0,20}}[ \t]?[(=][ \t]?"
-        rf"\(?{_QUOTE}[^\s\"'`]{{1,60}}{_QUOTE}[ \t]?,[ \t]?" + _quoted(6),
-        like_password,
-    ),
-    # directives of configuration files: `requirepass …`, `bindpw …`, `snmp-server community …`, `password 7 …`
-    shape(
-        "password",
-        "pass pw community",
-        r"(?im)^[ \t]*[\w. -]{0,30}(?:pass|passwd|passphrase|password|pw|pwd|server community)(?:[ \t]*:)?\s{1,8}"
-        r"([^\s\"'`,;<>]{8,})(?:[ \t]+R[OW])?[ \t]*$",
-        like_bare_password,
-    ),
-    # a user's name before, whatever the program is called
-    shape(
-        "command-line",
-        "-u /u: user --user",
-        r"(?i)[ \t](?:-u|--user(?:name)?|/u:)[ =]?[\w.@\\\\-]+(?:[ \t]+(?:-p|-w|-pw|--?pass\w*|/p:)[ =]?|"
-        r",)([^\s\"'`,;|]{6,})",
-        like_strong_password,
-    ),
-    shape(
-        "command-line",
-        "sqlplus user alias chpasswd",
-        r"(?i)\b(?:(?:sqlplus|rman|expdp|impdp)[ \t]+(?:-\S+[ \t]+)*\w+/|net[ \t]+user[ \t]+\S+[ \t]+|"
-        r"mc[ \t]+alias[ \t]+set(?:[ \t]+\S+){3}[ \t]+"
-        r"|chpasswd:\s+list:[ \t]*[|>]?-?\s+\w+:)([^\s\"'`@;|&]{6,})",
-        like_bare_password,
-    ),
-    shape(
-        "password",
-        "cryptsetup passwd sudo",
-        r"(?i)echo[ \t]+(?:-[ne]+[ \t]+)?[\"']?([^\s\"']{6,})[\"']?[ \t]*\|[ \t]*(?:sudo|cryptsetup|"
-        r"passwd|chpasswd|openssl|gpg|docker login)",
-        like_bare_password,
-    ),
-    shape(
-        "password",
-        "smbclient mount.cifs net pgpass :5432:",
-        r"(?i)\b(?:smbclient\b[^\r\n]*?[ \t]-U[ \t]?[^\s%]+%|net[ \t]+use\b[^\r\n]*?/user:\S+[ \t]+|"
-        r"[\w.*-]+:(?:[0-9]{4,5}|\*):[\w*-]+:[\w*-]+:)"
-        r"([^\s\"'`;|&]{6,})",
-        like_bare_password,
-    ),
-    shape(
-        "backup-codes",
-        "code",
-        r"(?i)\b(?:backup|recovery|rescue|scratch)[ _-]codes?[^\r\n0-9]{0,20}\s*((?:[0-9a-z]{4,5}[ -]?"
-        r"[0-9a-z]{4,5}[\s,;]{0,4}){1,16})",
-        like_codes,
-    ),
-    shape(
-        "password",
-        "zip 7z rar openssl register",
-        r"(?i)\b(?:(?:zip|unzip|7za?|rar)\b[^\r\n;|&]*?[ \t]-P[ \t]?|-pass(?:in|out)[ \t]+pass:|"
-        r"register[ \t]*=>[ \t]*[^\s:]+:)"
-        r"([^\s\"'`;|&@]{6,})",
-        like_bare_password,
-    ),
-    shape(
-        "password",
-        "password secret token",
-        rf"(?i)(?:variable|parameter|setting)[ \t]+{_QUOTE}[\w.-]*{_SECRET_WORD}[\w.-]*{_QUOTE}\s{{0,4}}"
-        rf"\{{[^{{}}]{{0,300}}?default\s{{0,8}}=\s{{0,8}}" + _quoted(6),
-        like_password,
-    ),
-    shape("secret", "define", r"(?i)define\(\s{0,4}[\"']\w*(?:KEY|SALT|SECRET)[\"']\s{0,4},\s{0,8}'([^'\r\n]{20,})'"),
-    shape(
-        "secret",
-        "code= sig= appid= key= auth=",
-        r"(?i)[?&;](?:code|sig|app_?id|api_?key|key|auth)=((?:4/0)?[A-Za-z0-9_~.%-]{24,}={0,2})",
-        like_token,
-    ),
-    shape("password", _PASSWORD_HINTS, _element("password|passwd|passphrase", 4), like_password),
-    shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _quoted(12), like_quoted_key, named=True),
-    shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _bare(12), like_key, named=True),
-    shape("secret", _KEY_HINTS, _KEY_NAME + _IS + _OPTIONAL_QUOTE + _bare(12), like_key, named=True),
-    shape("secret", _KEY_HINTS, _element("secret|token|key", 12), like_key),
-    # no name at all: a long run of capitals, small letters and digits in no order. Not behind a path or a hash's
-    # name, nor a line of wrapped base64.
-    shape(
-        "random-token",
-        "0 1 2 3 4 5 6 7 8 9",
-        r"(?:\A|(?m:^)[+-]|[^A-Za-z0-9+/_@.:%=\r\n-]|[^0-9A-Fa-f]:|[A-Za-z_]=)"
-        r"([A-Za-z0-9][A-Za-z0-9_-]{31,200})(?:[^A-Za-z0-9+/_@%=-]|\z)",
-        like_random_run,
-    ),
-)
+SHAPES: tuple[Shape, ...] = tuple(map(_shape, _rows()))
