@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Learns what a random value beside a word for a secret looks like, and writes the tables of `text/secret_context`.
+"""Learns what a random value beside a word for a secret looks like, and writes `text/data/secrets.json`.
 
     python -m training.secrets RULES CODE… [--write]
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import math
 import random
 import re
@@ -25,11 +26,11 @@ import yaml
 from benchmarks import innocent_samples, secret_samples, unseen_secrets
 from training.harmless import lines
 
-from recollect.text import secret_context, secret_guards
+from recollect.text import secret_guards
 from recollect.text.secret_context import RUN, candidate, features
 from recollect.text.secret_guards import bits, not_a_placeholder, not_a_stand_in
 
-MARK = "\n\n# Learnt"
+FILE = Path(secret_guards.__file__).parent / "data" / "secrets.json"
 ENDINGS = ".py .md .rst .txt .yml .yaml .json .toml .go .js .ts .sh .cfg .ini .html .tf .xml .css .log".split()
 PUBLIC = re.compile(
     r"(?i)public|\b(ID|Domain|Host|Org Name|Recipient|ARN|Account|Resource Name|Bucket|URL|Publishable|Username|Endpoint|"
@@ -92,7 +93,7 @@ def texts(folders: list[Path]) -> Iterator[str]:
             yield path.read_text("utf-8", "replace")[:300_000]
 
 
-def tables(code: list[str]) -> tuple[list[list[float]], str]:
+def tables(code: list[str]) -> tuple[list[list[float]], dict[str, list[float]]]:
     """What it costs, in bits, to go from one kind of character to the next, and from one letter to the next."""
     words = Counter(word for text in code for word in re.findall(r"[A-Za-z0-9]{3,40}", text))
     turns, pairs = [[1.0] * 3 for _ in range(4)], defaultdict(lambda: dict.fromkeys(string.ascii_lowercase, 5))
@@ -107,10 +108,8 @@ def tables(code: list[str]) -> tuple[list[list[float]], str]:
                 last = each.lower()
             kind = now
     costs = [[round(-math.log2(one / sum(row)), 2) for one in row] for row in turns]
-    rows = (pairs[letter].values() for letter in ("", *string.ascii_lowercase))
-    return costs, " ".join(
-        "".join(np.base_repr(min(35, round(-3 * math.log2(one / sum(row)))), 36).lower() for one in row) for row in rows
-    )
+    rows = {letter: list(pairs[letter].values()) for letter in ("", *string.ascii_lowercase)}
+    return costs, {letter: [round(-math.log2(one / sum(row)), 1) for one in row] for letter, row in rows.items()}
 
 
 def fitted(rows: list[tuple[Row, float, float]], names: list[str]) -> np.ndarray:
@@ -136,12 +135,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("rules", type=Path)
     parser.add_argument("code", type=Path, nargs="+")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", action="store_true", help="the weights too; without it only the letters")
     given = parser.parse_args()
     code = list(texts(given.code))
     turns, pairs = tables(code)
-    secret_guards._TURNS, secret_guards._PAIRS = turns, pairs
-    bits.cache_clear(), secret_guards._letter_costs.cache_clear()
+    write(turns, pairs, {})
     examples = list(rules(given.rules))
     own = [
         (line.format(filled), filled)
@@ -190,35 +188,21 @@ def main() -> None:
     for score, row in sorted(zip(scores["unseen code"], real[cut:], strict=True), key=lambda pair: -pair[0])[:15]:
         print(f"  {score:5.1f} {row[1]!r}")
     if given.write:
-        written(
+        write(
             turns,
             pairs,
             {name: round(float(weight), 1) for name, weight in zip(names, theta, strict=True) if abs(weight) >= 0.05},
         )
 
 
-def written(turns: list[list[float]], pairs: str, weights: dict[str, float]) -> None:
-    said = "\n".join(wrap(", ".join(f"{name} {weight}" for name, weight in weights.items()), ","))
-    letters = "\n".join(wrap(pairs, " "))
-    for module, tables in (
-        (
-            secret_guards,
-            f'bits from kind to kind of character, thirds of a bit from letter to letter.\n_TURNS = {turns}\n_PAIRS = """\n{letters}\n"""\n',
-        ),
-        (secret_context, f'how much each feature speaks for a secret.\n_LEARNT = """\n{said}\n"""\n'),
-    ):
-        file = Path(str(module.__file__))
-        file.write_text(f"{file.read_text().partition(MARK)[0]}{MARK} by `training/secrets.py`: {tables}")
-
-
-def wrap(text: str, mark: str) -> Iterator[str]:
-    line = ""
-    for part in text.split(mark + " " if mark == "," else mark):
-        if len(line) + len(part) > 118:
-            yield line.rstrip()
-            line = ""
-        line += part + (", " if mark == "," else " ")
-    yield line.rstrip(" ,")
+def write(turns: list[list[float]], pairs: dict[str, list[float]], weights: dict[str, float]) -> None:
+    """Rewrites the tables and forgets what was read; without weights, those that are there stay."""
+    weights = weights or json.loads(FILE.read_text())["weights"]
+    lines = ",\n".join(f"{json.dumps(letter)}: {json.dumps(costs)}" for letter, costs in pairs.items())
+    said = json.dumps(weights, indent=1)
+    FILE.write_text(f'{{"turns": {json.dumps(turns)},\n"pairs": {{\n{lines}}},\n"weights": {said}}}\n')
+    secret_guards.learnt.cache_clear()
+    bits.cache_clear()
 
 
 if __name__ == "__main__":

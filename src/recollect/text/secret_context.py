@@ -5,13 +5,12 @@ value are for words and identifiers, and which words, links and values go togeth
 text before it alone. Knows nothing about formats, which `text/secret_shapes` has.
 """
 
-import functools
 import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from recollect.text.patterns import lazy
-from recollect.text.secret_guards import DIGITS, HEX, UPPER_HEX, bits, not_a_placeholder, not_a_stand_in
+from recollect.text.secret_guards import DIGITS, HEX, UPPER_HEX, bits, learnt, not_a_placeholder, not_a_stand_in
 
 # The bytes of a text are read as Latin-1, so that places in both agree.
 _WORDS = {
@@ -126,7 +125,7 @@ def is_secret(text: str, start: int, end: int, word: re.Match[str]) -> bool:
     names_one = random < 10 and _WORD.search(value)  # as `1Password` and `Argon2PasswordHasher` do
     if _plain(value) or names_one or not not_a_placeholder(value) or not not_a_stand_in(value):
         return False
-    weights = _weights()
+    weights = learnt().weights
     return sum(weights.get(name, 0.0) * size for name, size in features(text, start, end, word).items()) > _BAR
 
 
@@ -199,35 +198,4 @@ def _strong(value: str) -> bool:
     return sum(any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit)) + other >= 3
 
 
-@functools.cache
-def _weights() -> dict[str, float]:
-    return {name: float(weight) for name, _, weight in (each.strip().rpartition(" ") for each in _LEARNT.split(","))}
-
-
 _BAR = 0.5  # on the unseen half of the rules 85 % of the values that a word goes before, on code 1 in 60
-
-
-# Learnt by `training/secrets.py`: how much each feature speaks for a secret.
-_LEARNT = """
-12 long 1.2, 16 long 0.8, 20 long 0.4, 24 long 0.5, 32 long 1.1, 8 long -0.5, after a slash 0.1, always -2.1,
-assigned 0.2, called -1.6, closed -0.7, count before -0.6, count between -0.8, digits 0.8, far -2.0, flag 0.9,
-gap -0.5, glued -0.3, has a dash 0.9, has a slash -0.8, hash before -0.1, hash between -1.2, hex -0.8, id before 0.7,
-id between -2.2, in quotes 0.9, key -0.6, key assigned -0.6, key capitals 0.4, key gap -0.8, key glued 0.7,
-key hex -0.2, key letters -0.2, key line 0.6, key mixed -0.4, key number -0.1, key said 0.2, key small 0.5,
-key space -0.7, key symbols -0.9, key uuid 0.3, letters -0.9, line -1.7, login -1.2, login assigned -0.4,
-login capitals -0.2, login gap 0.8, login glued -1.0, login hex -0.8, login letters -0.2, login line -0.6,
-login mixed 0.4, login number -0.1, login said 0.6, login small -0.7, login space -0.7, login symbols 1.5,
-login uuid -1.0, looks 0.1, marks -1.0, mixed 1.1, number -1.5, password 0.2, password assigned 1.1,
-password capitals -1.0, password glued -0.1, password hex -0.1, password letters 0.2, password line -1.4,
-password mixed 1.0, password number -0.1, password said 0.7, password small -1.1, password space -0.1,
-password symbols 1.6, password uuid -0.5, private -0.5, private assigned 0.5, private capitals 0.3, private gap -0.4,
-private glued -0.9, private hex -0.3, private letters 0.2, private line -0.5, private mixed 0.1, private number -0.4,
-private said 0.1, private small -0.4, private space 0.6, private symbols 0.3, private uuid -0.2, public before -2.6,
-public between -0.2, random 0.5, random a letter -0.6, rather random 0.8, said 0.3, secret 0.2, secret assigned -0.8,
-secret capitals 0.7, secret gap 0.8, secret hex 0.7, secret letters -0.4, secret mixed -0.4, secret number -0.1,
-secret said -0.3, secret small 0.1, secret space 0.4, secret symbols -0.3, secret uuid -0.2, small -1.1, space -0.1,
-store before -1.5, store between -0.4, strong key -1.2, strong password -0.3, symbols 2.4, token -0.2,
-token assigned 0.3, token capitals -0.2, token gap -1.0, token glued 0.9, token hex -0.2, token letters -0.5,
-token line 0.3, token mixed 0.4, token number -0.6, token said -1.0, token small 0.5, token space 0.3,
-token symbols 0.2, trace before -0.9, trace between -1.0, uuid -1.5
-"""

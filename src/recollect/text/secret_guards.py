@@ -8,10 +8,13 @@ engine, so each is written to need no backtracking.
 import base64
 import binascii
 import functools
+import json
 import math
 import re
 from collections import Counter
+from pathlib import Path
 
+from recollect.core.records import record
 from recollect.text.patterns import lazy
 
 # A random token holds one of these about once in a million; documentation is full of them.
@@ -174,45 +177,40 @@ def bits(value: str) -> float:
     else:
         size = sum(n * any(map(test, used)) for n, test in ((26, str.islower), (26, str.isupper), (10, str.isdigit)))
     total, last, kind = 0.0, "", 3
-    costs = _letter_costs()
+    turns, pairs = learnt().turns, learnt().pairs
     for each in value:
         if not (each.isascii() and each.isalnum()):
             last, kind = "", 3
             continue
         now = 2 if each.isdigit() else int(each.isupper())
-        total += _TURNS[kind][now]
+        total += turns[kind][now]
         if now == 2:
             total += _DIGIT
             last = ""
         else:
             if now == 1 and kind == 0:
                 last = ""
-            total += costs[last, each.lower()]
+            total += pairs[last, each.lower()]
             last = each.lower()
         kind = now
     return total - len([each for each in value if each in used]) * math.log2(size) if used else 0.0
 
 
+@record
+class Learnt:
+    """What `training/secrets.py` learnt: bits from kind to kind of character and from letter to letter, and weights."""
+
+    turns: list[list[float]]
+    pairs: dict[tuple[str, str], float]
+    weights: dict[str, float]
+
+
 @functools.cache
-def _letter_costs() -> dict[tuple[str, str], float]:
-    rows = zip(("", *_LETTERS), _PAIRS.split(), strict=True)
-    return {
-        (row, letter): int(cost, 36) / 3 for row, costs in rows for letter, cost in zip(_LETTERS, costs, strict=True)
-    }
+def learnt() -> Learnt:
+    found = json.loads((Path(__file__).parent / "data" / "secrets.json").read_bytes())
+    pairs = {(a, b): cost for a, costs in found["pairs"].items() for b, cost in zip(_LETTERS, costs, strict=True)}
+    return Learnt(turns=found["turns"], pairs=pairs, weights=found["weights"])
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DIGIT = math.log2(10)
-
-
-# Learnt by `training/secrets.py`: bits from kind to kind of character, thirds of a bit from letter to letter.
-_TURNS = [[0.14, 3.7, 6.11], [0.7, 1.42, 6.58], [2.18, 4.91, 0.42], [0.73, 1.6, 3.89]]
-_PAIRS = """
-cebdcdhgdmledffcmcacfhggql rdcdrmetfwl9bbzdy9b8hllkjp 9khk7moobfu8mnbkreel9tsyeq aoinant9gzbdmq7lvdh9fsuvkz
-ahke4lms8orfjldjvfdjenqmky dncbjgisnxsdeamhj79boiidlw apjkbcmo5zqboj8mtdffcwquiw dnko4ngdazsfieelx8chfpsznq
-8rkn5qvr8ymljm9ovfjccwwyky gicedhezuzqcd6agtfbavgzjzg aqll6uttesjooq8kpl7kbkcslr ejmi3jjn9urflfiipk9jfrgymt
-9mme6nru8zrbpp9kzpeddmszew 7gml6rvvaxrkeob8vrdkgqwwkz brbaaf9oetgkoidjupa7hiuvmw hhecojgtiridc7edz8eechgnru
-8rlk7pojezqaqq9cv9gcemrrhz mqqkqrtsrsrapknqrkhm1qprru 9ogg6lht9zjighamzdccgipyfz eudl7nnebzjjmnddoob6dpmugz
-9shm6nrc8zwkmpajzadggsnqes fefibhizezxac7mczaa9otzqwu 6rjs3qoo8zurhlfnyrmmnqsmsy 7knjanne7vkiobans9ckpsmqzz
-ehbg9ftlbxwkioh6xlk6rktfgs hjgjekjqfwwee8i5siaanmirgk btro3probsrmll6ntpmlhuqshh
-"""

@@ -7,6 +7,7 @@ may grow. Whether a value is only a placeholder is decided in `text/secret_guard
 """
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from recollect.core.records import record
 from recollect.text import secret_guards
@@ -102,151 +103,9 @@ _PASSWORD_HINTS = (
 _KEY_HINTS = "key secret token credential _auth psk schl cookie"
 
 # Each shape: kind, hints, pattern, and its guard where that is not `not_a_placeholder`, two spaces between them. An
-# indented line goes on with the line before. Of two shapes that begin at the same place the earlier names the marker.
-_TABLE = r"""
-jwt  eyj  (eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})
-aws-access-key  akia asia abia acca  <edge>((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b
-aws-bedrock-key  absk  <apart>(ABSK<base64>{100,}<pad>)
-google-api-key  aiza  <edge>(AIza[A-Za-z0-9_-]{35})
-google-oauth-secret  gocspx-  (GOCSPX-[A-Za-z0-9_-]{28})
-google-oauth-token  ya29.  (ya29\.[A-Za-z0-9_-]{30,})
-google-refresh-token  1//0 1%2f%2f0 1\/\/0  <edge>(1<slash><slash>0[A-Za-z0-9_-]{40,})
-azure-client-secret  q~ q%7e  <edge>([A-Za-z0-9_.~-]{3}[0-9]Q<tilde>[A-Za-z0-9_.~-]{31,34})
-azure-storage-key  accountkey sharedaccesskey  (?i)(?:Account|SharedAccess)Key=(<base64>{40,100}<pad>)
-azure-sas  sig=  [?&;]sig=(<base64>{40,70}<pad>)
-alibaba-key  ltai  <edge>(LTAI[A-Za-z0-9]{12,24})\b
-digitalocean-token  _v1_  (do[opr]_v1_[0-9a-f]{64})
-heroku-key  hrku-  (HRKU-[A-Za-z0-9_-]{36,80})
-cloudflare-origin-key  v1.0-  (v1\.0-[0-9a-f]{24}-[0-9a-f]{100,160})
-fly-token  fm1 fm2_ fo1_  <edge>((?:fm1[ar]|fm2)_<base64>{80,}<pad>|fo1_[A-Za-z0-9_-]{43})
-vault-token  hvs. hvb. hvr.  <edge>(hv[sbr]\.[A-Za-z0-9_-]{24,})
-terraform-token  .atlasv1.  ([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70})
-doppler-token  dp.  <edge>(dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44})
-recollect-token  rct_  <edge>(rct_[A-Za-z0-9_-]{43})
-pulumi-token  pul-  <edge>(pul-[0-9a-f]{40})\b
-planetscale-token  pscale_  (pscale_(?:tkn|pw|oauth|pat)_[A-Za-z0-9_.=-]{32,64})
-databricks-token  dapi dose  <edge>((?:dapi|dose)[0-9a-f]{32}(?:-[0-9])?)\b
-supabase-token  sbp_ sb_secret_  <edge>(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,60})
-netlify-token  nfp_  <edge>(nfp_[A-Za-z0-9]{36,40})
-tailscale-key  tskey-  (tskey-[a-z]{2,12}-[A-Za-z0-9]{6,32}(?:-[A-Za-z0-9]{16,48})?)
-onepassword-token  ops_eyj  (ops_eyJ[A-Za-z0-9+/_-]{100,}={0,3})
-age-key  age-secret-key-1  (AGE-SECRET-KEY-1[A-Z0-9]{58})
-github-token  ghp_ gho_ ghu_ ghs_ ghr_  (gh[pousr]_[A-Za-z0-9]{36,})
-github-token  github_pat_  (github_pat_[A-Za-z0-9_]{36,})
-atlassian-token  atatt3 atctt3  (AT[AC]TT3[A-Za-z0-9_-]{60,}<pad>[A-F0-9]{0,8})
-bitbucket-password  atbb  <edge>(ATBB[A-Za-z0-9]{32})\b
-npm-token  npm_  (npm_[A-Za-z0-9]{36})
-pypi-token  pypi-ag  (pypi-Ag[A-Za-z0-9_-]{60,})
-rubygems-key  rubygems_  (rubygems_[0-9a-f]{48})
-nuget-key  oy2  <edge>(oy2[a-z0-9]{43})\b
-docker-token  dckr_  (dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,64})
-crates-token  cio  <edge>(cio[A-Za-z0-9]{32})\b  like_token
-clojars-token  clojars_  (CLOJARS_[a-z0-9]{60})
-artifactory-key  akcp  <edge>(AKCp[A-Za-z0-9]{60,80})\b
-stripe-key  k_live_ k_test_ k_prod_  ([sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,})
-webhook-secret  whsec_  (whsec_[A-Za-z0-9+/]{24,128}={0,2})
-square-token  sq0  (sq0(?:atp|csp|idb)-[A-Za-z0-9_-]{22,64})
-square-token  eaaa  <apart>(EAAA[A-Za-z0-9_-]{60})(?:[^A-Za-z0-9_+/=-]|\z)
-shopify-token  shpat_ shpca_ shppa_ shpss_ shptka_  (shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{32})
-flutterwave-key  flwseck  (FLWSECK(?:_TEST)?-[0-9a-zA-Z]{12,40}(?:-X)?)
-slack-token  xox  (xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{20,})
-slack-token  xapp-  (xapp-[0-9]-[A-Za-z0-9-]{20,})
-discord-bot-token  .  <edge>((?:[MNO][A-Za-z0-9]{3}){5}[A-Za-z0-9]{2,8}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})
-telegram-bot-token  :aa %3aaa  <edge>([0-9]{8,10}<colon>AA[A-Za-z0-9_-]{32,33})
-twilio-key  sk  <edge>(SK[0-9a-f]{32})\b
-sendgrid-key  sg.  (SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})
-mailgun-key  key-  <edge>((?:pub)?key-[0-9a-f]{32})\b
-mailchimp-key  -us  <edge>([0-9a-f]{32}-us[0-9]{1,2})\b
-brevo-key  xkeysib- xsmtpsib-  (x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16})
-anthropic-key  sk-ant-  (sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{32,})
-openrouter-key  sk-or-  (sk-or-v[0-9]-[0-9a-f]{64})
-openai-key  sk-  <edge>(sk-(?:proj|svcacct|admin|None|service)-[A-Za-z0-9_-]{40,})  like_token
-openai-key  sk-  <edge>(sk-[A-Za-z0-9]{32,64})\b  like_token
-huggingface-token  hf_ api_org_  <edge>((?:hf|api_org)_[A-Za-z0-9]{34,40})\b
-groq-key  gsk_  <edge>(gsk_[A-Za-z0-9]{48,56})\b
-perplexity-key  pplx-  <edge>(pplx-[A-Za-z0-9]{40,64})\b
-replicate-token  r8_  <edge>(r8_[A-Za-z0-9]{37,40})\b
-xai-key  xai-  <edge>(xai-[A-Za-z0-9]{70,90})\b
-langsmith-key  lsv2_  (lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10})
-nvidia-key  nvapi-  (nvapi-[A-Za-z0-9_-]{60,72})
-linear-key  lin_api_ lin_oauth_  (lin_(?:api|oauth)_[A-Za-z0-9]{40,64})
-notion-token  ntn_ secret_  <edge>(ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43})\b  like_token
-airtable-token  pat  <edge>(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})
-postman-key  pmak-  (PMAK-[0-9a-f]{24}-[0-9a-f]{34})
-newrelic-key  nrak- nrjs- nrii- nraa-  (NR(?:AK|II|AA|JS)-[A-Za-z0-9_-]{19,36})
-sentry-token  sntry  (sntryu_[0-9a-f]{64})
-sentry-token  sntrys_  (sntrys_<base64>{40,}<pad>_<base64>{43})
-grafana-token  glsa_ glc_  <edge>(glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/]{32,}={0,3})
-dynatrace-token  dt0  (dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64})
-figma-token  figd_ figu_  (fig[du]_[A-Za-z0-9_-]{40,64})
-dropbox-token  sl.  <edge>(sl\.(?:u\.)?[A-Za-z0-9_-]{130,})  like_token
-facebook-token  eaac eaam eaab eaad  <apart>(EAA[A-Z][A-Za-z0-9]{90,})\b  like_token
-hubspot-token  pat-  <edge>(pat-(?:na|eu|ap)[0-9]-<uuid>)
-mapbox-token  sk.eyj  <edge>(sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})
-resend-key  re_  <edge>(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b  like_token
-onepassword-secret-key  a3-  <edge>(A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})
-plaid-token  access-  <edge>(access-(?:production|development|sandbox)-<uuid>)
-pubnub-key  sec-c-  <edge>(sec-c-<uuid>)
-launchdarkly-key  api- sdk-  <edge>((?:api|sdk)-<uuid>)
-vault-token  s.  (?:^|[\s\"'=:])(s\.[A-Za-z0-9]{24})(?:[^A-Za-z0-9]|\z)  like_token
-swarm-token  swmtkn-1-  (SWMTKN-1-[0-9a-z]{40,60}-[0-9a-z]{20,30})
-service-token  1/ 0/ 1% 0% 1\ 0\  <edge>([01]<slash>[0-9]{16}<colon>[0-9a-f]{32})
-service-token  pk_  <edge>(pk_[0-9]{2,10}_[A-Z0-9]{32})\b
-service-token  pat. sat.  <edge>([ps]at\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20})
-service-token  aio_ cu_  <edge>(aio_[A-Za-z0-9]{28}|cu_[0-9a-f]{32})\b
-service-token  p.ey  <edge>(p\.ey[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})
-service-token  hooks.zapier.com  (?i)hooks\.zapier\.com/hooks/catch/([0-9]+/[a-z0-9]{6,})
-service-token  {aqaaabaa  (\{AQAAABAA[A-Za-z0-9+/]{20,}={0,2}\})
-service-token  sm_pat_ sm_sat_ sm_aat_  <edge>(sm_[psa]at_[A-Za-z0-9]{16,})\b  like_token
-service-token  pdl_  <edge>(pdl_(?:live|sdbx)_apikey_[A-Za-z0-9_]{40,})
-service-token  amzn.mws.  <edge>(amzn\.mws\.<uuid>)
-service-token  apa91b  ([A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100,})
-service-token  aqvn t1.9  <edge>(AQVN[A-Za-z0-9_-]{35,38}|t1\.9[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{80,}={0,2})
-wallet-key  xprv yprv zprv nsec1  <edge>([xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}|nsec1[02-9ac-hj-np-z]{58})\b
-wallet-key  wif  (?i)\bwif\b[^\r\n]{0,20}?((?-i:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}))\b  like_token
-fernet-key  gaaaaa  <apart>(gAAAAA[A-Za-z0-9_-]{60,}={0,2})
-signed-url  signature=  (?i)[?&;](?:X-(?:Amz|Goog)-)?Signature=([A-Za-z0-9%/+_~-]{27,}={0,2})  like_token
-signed-url  security-token=  (?i)X-(?:Amz|Goog)-Security-Token=([A-Za-z0-9%/+_-]{60,}={0,2})
-artifactory-key  cmvmd  <edge>(cmVmd[A-Za-z0-9]{59})\b
-aws-access-key  a3t  <edge>(A3T[A-Z0-9][A-Z2-7]{16})\b  like_token
-aws-bedrock-key  bedrock-api-key-  (bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t[A-Za-z0-9+/=]*)
-facebook-token  | %7c  <edge>([0-9]{15,16}(?:\||%7[Cc])[A-Za-z0-9_-]{27,40})\b  like_token
-jwt  zxlk  (ZXlK[A-Za-z0-9+/]{60,}={0,2})
-grafana-token  eyjrijoi  (eyJrIjoi[A-Za-z0-9]{70,}={0,3})
-newrelic-key  nral  <edge>([0-9a-z]{36}NRAL)\b  like_token
-service-token  .acc  <edge>((?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][\w.+/=-]{40,})
-service-token  4b1d  <edge>(4b1d[A-Za-z0-9]{38})\b  like_token
-service-token  sha256~  <edge>(sha256~[A-Za-z0-9_-]{43})
-service-token  ico- tk-us- fio-u- dnkey-  <edge>((?:ico|tk-us|fio-u|dnkey)-[A-Za-z0-9_=-]{32,})  like_token
-service-token  s-s4t2  <edge>(s-s4t2(?:ud|af)-[0-9a-f]{64})
-service-token  _mmk  <edge>([A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)\b
-service-token  api-  <edge>(API-[A-Z0-9]{26,36})\b  like_token
-service-token  vf.  <edge>(VF\.(?:DM|WS)\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{16})\b  like_token
-service-token  1000.  <edge>(1000\.[0-9a-f]{32}\.[0-9a-f]{32})\b
-gitlab-token  glpat- gldt- glrt- glft- glptt- glcbt- glimt- glagent- gloas- glsoat- glffct- gr1348941
-    ((?:gl(?:pat|dt|rt|ft|ptt|cbt|imt|agent|oas|soat|ffct)-|GR1348941)[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.?
-    [0-9a-z]{7,9})?)
-braintree-token  access_token$ access_token%24
-    (access_token<dollar>(?:production|sandbox)<dollar>[0-9a-z]{16}<dollar>[0-9a-f]{32})
-slack-webhook  hooks.slack.com
-    hooks\.slack\.com<slash>(?:services|workflows|triggers)<slash>([A-Za-z0-9]{6,20}(?:<slash>
-    [A-Za-z0-9]{6,64}){1,4})
-discord-webhook  api/webhooks api%2fwebhooks api\/webhooks
-    (?i)api<slash>webhooks<slash>([0-9]{17,20}<slash>[A-Za-z0-9_-]{60,})
-teams-webhook  webhook.office.com
-    (?i)webhook\.office\.com<slash>webhookb2<slash>(<uuid><at><uuid><slash>IncomingWebhook<slash>[0-9a-z]{32}(?:
-    <slash>[0-9a-z-]{36,64}){0,2})
-service-token  _ - .
-    <edge>((?i:sq[apu]|bk(?:ua|aj|ct|nt|pt)|ccipat|cciprj|pcsk|hca(?:ik|lk)|(?:shippo|duffel)_(?:live|test)|pnu
-    |rdme|napi|tfp|sg[pd]|slk|jina|fw|tgp_v1|apify_api|phx|e2b|bb_(?:live|test)|xa[ap]t|pylf_v1_[a-z]{2}|rzp_
-    (?:live|test)|ez[at]k|rnd|vcp|wandb_v1|cf(?:ut|at|k|pat)|tr_(?:prod|dev)|signkey-(?:prod|test)|snyk_[us]at|ddp
-    |dbt[cu]|mlsn|wpl_ap1|csk|tvly|fc|p8e|xau)[_.-][A-Za-z0-9_+/=-]{20,})  like_token
-prefixed-token  _ -
-    <edge>([A-Za-z][A-Za-z0-9]{0,15}(?:[_-][A-Za-z0-9]{1,12}){0,3}[_-][A-Za-z0-9]{30,200})(?:[^A-Za-z0-9_=/+@-]|\z)
-      like_prefixed_token
-password-hash  $ %24 {ss *
-    (\*[0-9A-F]{40}\b|pbkdf2_sha\d+<dollar>[0-9]+<dollar>[A-Za-z0-9./+=$]{40,}|<dollar>(?:2[abxy]|5|6|7|y|gy|argon2
-    (?:id|i|d)|scrypt|apr1|1|8|9|14)<dollar>[A-Za-z0-9./+=,$%-]{20,}|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{28,})
+# indented line goes on with the line before. `data/tokens.txt` has vendors' tokens in the same form. Of two shapes that
+# begin at the same place the earlier names the marker.
+_BESIDE = r"""
 private-key  private openvpn  <pem begin>[^-]*(?:-{1,4}[^-]+)*<pem end>  holds_a_key
 private-key  private openvpn
     <pem begin>(?:<pem break><pem header>)*(?:<pem break>[A-Za-z0-9+/]{16,}={0,2})+(?:<pem break>
@@ -386,9 +245,9 @@ def _shape(row: str) -> Shape:
     )
 
 
-def _rows() -> Iterator[str]:
+def _rows(table: str) -> Iterator[str]:
     row = ""
-    for line in _TABLE.strip().split("\n"):
+    for line in table.strip().split("\n"):
         if line.startswith("    "):
             row += ("  " if row.count("  ") == 1 else "") + line[4:]
             continue
@@ -398,4 +257,5 @@ def _rows() -> Iterator[str]:
     yield row
 
 
-SHAPES: tuple[Shape, ...] = tuple(map(_shape, _rows()))
+_VENDORS = (Path(__file__).parent / "data" / "tokens.txt").read_text("ascii")
+SHAPES: tuple[Shape, ...] = tuple(map(_shape, _rows(_VENDORS + _BESIDE)))
