@@ -26,11 +26,10 @@ import yaml
 from benchmarks import innocent_samples, secret_samples, unseen_secrets
 from training.harmless import lines
 
-from recollect.text import secret_guards
-from recollect.text.secret_context import RUN, candidate, features
-from recollect.text.secret_guards import bits, not_a_placeholder, not_a_stand_in
+from recollect.text import secret_context
+from recollect.text.secret_context import RUN, bits, candidate, features, not_a_placeholder, not_a_stand_in
 
-FILE = Path(secret_guards.__file__).parent / "data" / "secrets.json"
+FILE = Path(secret_context.__file__).parent / "data" / "secrets.json"
 ENDINGS = ".py .md .rst .txt .yml .yaml .json .toml .go .js .ts .sh .cfg .ini .html .tf .xml .css .log".split()
 PUBLIC = re.compile(
     r"(?i)public|\b(ID|Domain|Host|Org Name|Recipient|ARN|Account|Resource Name|Bucket|URL|Publishable|Username|Endpoint|"
@@ -201,7 +200,7 @@ def write(turns: list[list[float]], pairs: dict[str, list[float]], weights: dict
     lines = ",\n".join(f"{json.dumps(letter)}: {json.dumps(costs)}" for letter, costs in pairs.items())
     said = json.dumps(weights, indent=1)
     FILE.write_text(f'{{"turns": {json.dumps(turns)},\n"pairs": {{\n{lines}}},\n"weights": {said}}}\n')
-    secret_guards.learnt.cache_clear()
+    secret_context.learnt.cache_clear()
     bits.cache_clear()
 
 

@@ -1,7 +1,7 @@
 """Taking known secrets and `<private>` spans out of a text before anything else sees it.
 
-Owns the replacing; what a secret looks like is in `text/secret_shapes`, and when a value is only a placeholder in
-`text/secret_guards`. Knows nothing about where a text came from or where it goes.
+Owns the replacing; what a secret looks like is in `text/secret_shapes`, and what no shape names in
+`text/secret_context`. Knows nothing about where a text came from or where it goes.
 
 Time is linear in the text: RE2 never backtracks, and the number of rounds is bounded. The work is done on UTF-8 bytes
 with lone surrogates let through, so every str can be redacted and stays as it is elsewhere.

@@ -5,13 +5,37 @@ value are for words and identifiers, and which words, links and values go togeth
 text before it alone. Knows nothing about formats, which `text/secret_shapes` has.
 """
 
+import functools
+import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
+from pathlib import Path
 
+from recollect.core.records import record
 from recollect.text.patterns import lazy
-from recollect.text.secret_guards import DIGITS, HEX, UPPER_HEX, bits, learnt, not_a_placeholder, not_a_stand_in
 
+# A random token holds one of these about once in a million; documentation is full of them.
+PLACEHOLDER = lazy(
+    r"example|(?-i:xxxx|XXXX)|change.?(?:me|this)|placeholder|redacted|dummy|insert|replace[-_]|sample[-_]|[-_]here\b"
+    r"|your[-_.]|[-_.]your|yourpass|yourkey|yourtoken|\*\*\*|\.\.\.|1234567890|abcdefgh|<[^<>]*>",
+    re.IGNORECASE,
+)
+STAND_IN = lazy(
+    r"password|passwd|passphrase|pwd|pass|secret|token|api[-_]?key|key|credentials|string|str|text|bytes|none|null"
+    r"|nil|undefined|true|false|bool|boolean|int|integer|number|object|optional|required|default|empty|unset|hidden"
+    r"|masked|prompt|bearer|basic|oauth2?|todo|tbd|fixme|test|testing|demo|admin|root|user|guest|foo|bar|baz|foobar"
+    r"|qwerty|letmein|changeit|p[@a]ssw[0o]rd|s3cret|(?:password|pass|test|secret|admin)123|password1|123456(?:789?)?",
+    re.IGNORECASE,
+)
+# A variable, a template, a call, a path or an address where the secret is kept.
+LOOKUP = lazy(
+    r"^[$%@&]?[({\[]|^\$|^%[A-Za-z_(]|^@|\$\{|\{\{|^<|::|^[./~]+/|^/[A-Za-z]|environ|getenv|process\.env"
+    r"|^!(?:vault|Ref|Sub|GetAtt|ENV|secret)|^env[.:\[(]|^ENV\["
+    r"|^(?:self|this|config|settings|secrets|vars?|args|options|params|req|request)\."
+    r"|^(?:vault|op|ssm|arn|secretsmanager|keyring|file|https?|s3|gs|ref)(?::|\+)"
+)
 # The bytes of a text are read as Latin-1, so that places in both agree.
 _WORDS = {
     "password": "pass(?:word|wd|phrase|code|wort)?|pwd|pw|pswd|kennwort|senha|contrase\xc3\xb1a|wachtwoord|has\xc5\x82o"
@@ -199,3 +223,64 @@ def _strong(value: str) -> bool:
 
 
 _BAR = 0.5  # on the unseen half of the rules 85 % of the values that a word goes before, on code 1 in 60
+
+
+def not_a_stand_in(value: str) -> bool:
+    return not STAND_IN.fullmatch(value) and not LOOKUP.search(value)
+
+
+def not_a_placeholder(value: str) -> bool:
+    return len(set(value[:200])) >= 6 and not PLACEHOLDER.search(value[:200])
+
+
+DIGITS, HEX, UPPER_HEX = (frozenset(each) for each in ("0123456789", "0123456789abcdef", "0123456789ABCDEF"))
+
+
+@functools.lru_cache(2048)
+def bits(value: str) -> float:
+    """How many bits a value costs more as words and identifiers than as random characters of its alphabet."""
+    used = {each for each in value if each.isascii() and each.isalnum()}
+    if used <= DIGITS:
+        size = 10.0
+    elif used <= HEX or used <= UPPER_HEX:
+        size = 16.0
+    else:
+        size = sum(n * any(map(test, used)) for n, test in ((26, str.islower), (26, str.isupper), (10, str.isdigit)))
+    total, last, kind = 0.0, "", 3
+    turns, pairs = learnt().turns, learnt().pairs
+    for each in value:
+        if not (each.isascii() and each.isalnum()):
+            last, kind = "", 3
+            continue
+        now = 2 if each.isdigit() else int(each.isupper())
+        total += turns[kind][now]
+        if now == 2:
+            total += _DIGIT
+            last = ""
+        else:
+            if now == 1 and kind == 0:
+                last = ""
+            total += pairs[last, each.lower()]
+            last = each.lower()
+        kind = now
+    return total - len([each for each in value if each in used]) * math.log2(size) if used else 0.0
+
+
+@record
+class Learnt:
+    """What `training/secrets.py` learnt: bits from kind to kind of character and from letter to letter, and weights."""
+
+    turns: list[list[float]]
+    pairs: dict[tuple[str, str], float]
+    weights: dict[str, float]
+
+
+@functools.cache
+def learnt() -> Learnt:
+    found = json.loads((Path(__file__).parent / "data" / "secrets.json").read_bytes())
+    pairs = {(a, b): cost for a, costs in found["pairs"].items() for b, cost in zip(_LETTERS, costs, strict=True)}
+    return Learnt(turns=found["turns"], pairs=pairs, weights=found["weights"])
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_DIGIT = math.log2(10)

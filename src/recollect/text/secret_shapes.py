@@ -1,16 +1,23 @@
 """The shapes of secrets: tokens known by a vendor's prefix, and values known by the name, URL or header beside them.
 
-Nothing here is a secret; prefixes, lengths and alphabets are publicly known. Patterns are RE2 over the bytes of a text
-and see ASCII. The part to hide is the first group that took part in the match, or the whole match. A class that takes
-in non-ASCII bytes has no upper length, else a match could end inside a character; nor has a token that its vendor says
-may grow. Whether a value is only a placeholder is decided in `text/secret_guards`.
+The table is `data/secrets.txt`; here are the parts that its patterns share, and the guards that tell a secret from what
+people write in its place: most values beside a secret's name in code are names, types, lookups and labels. Patterns are
+RE2 over the bytes of a text and see ASCII. The part to hide is the first group that took part in the match, or the
+whole match. A class that takes in non-ASCII bytes has no upper length, else a match could end inside a character; nor
+has a token that its vendor says may grow.
 """
 
+import base64
+import binascii
+import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from recollect.core.records import record
-from recollect.text import secret_guards
+from recollect.text.patterns import lazy
+from recollect.text.secret_context import HEX, LOOKUP, PLACEHOLDER, STAND_IN, bits, not_a_placeholder
 
 
 @record
@@ -102,102 +109,142 @@ _PASSWORD_HINTS = (
 )
 _KEY_HINTS = "key secret token credential _auth psk schl cookie"
 
-# Each shape: kind, hints, pattern, and its guard where that is not `not_a_placeholder`, two spaces between them. An
-# indented line goes on with the line before. `data/tokens.txt` has vendors' tokens in the same form. Of two shapes that
-# begin at the same place the earlier names the marker.
-_BESIDE = r"""
-private-key  private openvpn  <pem begin>[^-]*(?:-{1,4}[^-]+)*<pem end>  holds_a_key
-private-key  private openvpn
-    <pem begin>(?:<pem break><pem header>)*(?:<pem break>[A-Za-z0-9+/]{16,}={0,2})+(?:<pem break>
-    [A-Za-z0-9+/]{1,15}={1,2})?  holds_a_key
-url-password  :// :\/\/ :\\/\\/
-    (?i)\b[a-z][a-z0-9+.-]{1,30}:(?:\\{0,4}/){2}[^\s:/@\"'`<>\\]*:([^\s/@\"'`<>\\]{3,})@[a-z0-9\[$]  like_password
-authorization  authorization
-    (?i)authorization<quote>?\s{0,4}[:=,]\s{0,4}<quote>?(?:(?:[ac-z]|b[b-z])[a-z0-9-]{2,24}<space>)?(
-    [A-Za-z0-9_.~+/=|:%-]{12,})  like_key
-authorization  bearer  (?i)\bbearer<space>([A-Za-z0-9_.~+/=-]{20,})  like_key
-authorization  basic  (?i)\bbasic<space>([A-Za-z0-9+/]{8,}={0,2})  encodes_a_login
-netrc  machine
-    (?i)<edge>machine<break>\S+?<break>login<break>\S+?<break>password<break>([^\s\"'\\`]{3,})  like_password
-command-line  -
-    (?i)[ \t]--?(?:[a-z]{1,20}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|credentials?|(?:api|access
-    |secret|private)-?key|storepass|keypass)(?:[ \t]{1,4}|=)\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})  like_bare_password
-command-line  --auth --user --basic --login --creds
-    (?i)--(?:auth|user|basic|login|creds|proxy-user)(?:[ \t]{1,4}|=)\\{0,4}[\"']?[^\s:\"'\\]+:([^\s\"'`\\]{3,})
-      like_password
-command-line  login auth  (?i)\b(?:login|auth|authtoken)[ \t]{1,4}((?:[0-9a-f]{32,}|[A-Za-z0-9_-]{36,}))\b  like_token
-command-line  convertto-securestring
-    (?i)ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']([^\"'\r\n]{4,})  like_password
-command-line  curl wget
-    <edge>(?:curl|wget)\b[^\r\n]*?[ \t](?:-u|--user)[ =]?[ \t]{0,4}\\{0,4}[\"']?[^\s:\"'\\]+:([^\s\"'`\\]{3,})
-      like_password
-command-line  mysql mariadb sshpass redis-cli docker podman
-    <edge>(?:(?:mysql(?:dump|admin|sh)?|mariadb(?:-dump|-admin)?)\b[^\r\n;|&]*?[ \t]-p|(?:sshpass[ \t]+-p
-    |redis-cli\b[^\r\n;|&]*?[ \t]-a|(?:docker|podman)[ \t]+login\b[^\r\n;|&]*?[ \t]-p)[ \t]*)\\{0,4}[\"']?(
-    [^\s\"'`\\<>;|&]{6,})  like_bare_password
-password  identified  (?i)identified[ \t]+(?:with[ \t]+\w+[ \t]+)?by[ \t]+<quoted 4>  like_password
-dsn-password  @tcp( @unix(  [\w.-]{1,64}:([^\s@/:\"'`]{3,})@(?:tcp|unix)\(  like_password
-url-password  ://  (?i)\b[a-z][a-z0-9+.-]{1,30}://([A-Za-z0-9_-]{20,})@[a-z0-9]  like_token
-private-key  ls0tls1crudjti  (LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2})  holds_a_private_key
-private-key  private-lines  Private-Lines: [0-9]+\s{1,2}((?:[A-Za-z0-9+/=]{16,}\s{1,2}){1,})
-seed-phrase  mnemonic phrase seed
-    (?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-](?:phrase|words))<quote>?\s{0,4}(?:[:=]|is)\s{0,4}<quote>?(
-    (?:[a-z]{3,8}[ \t]){11,23}[a-z]{3,8})
-docker-auth  auth  \\{0,7}\"auth\\{0,7}\"\s{0,4}:\s{0,4}\\{0,7}\"([A-Za-z0-9+/]{8,}={0,2})  encodes_a_login
-aws-secret-key  secret
-    (?i)secret[_-]?(?:access)?[_-]?key<assign><quote>?(<base64>{40})(?:[^A-Za-z0-9+/=]|\z)  like_token
-password  <password>  <password><assign><quoted 4>  like_password named
-password  <password>  <password><assign><bare 6>  like_bare_password named
-password  <password>  <password><is><quoted 4>  like_password named
-password  <password>  <password><is><bare 6>  like_bare_password named
-password  <password>
-    <password>\b[^\r\n\"'`:=]{1,60}?[ \t](?:it'?s|is|was)(?:[ \t]now)?[ \t:]{1,4}<bare 8>  like_strong_password
-password  <password>
-    (?i)\b(?:use|with|enter|type|try|is|be)[ \t]+<quote>?([^\s\"'`<>]{8,}?)<quote>?[ \t]+(?:as|for)[ \t]
-    [^\r\n.;]{0,30}?(?:password|passphrase|passcode|\bpw\b)  like_strong_password
-password  cred login log sign
-    (?i)\b(?:creds?|credentials|log(?:in|ged)?(?:[ \t]in)?|sign[ \t]?in)\b[^\r\n]{0,40}?[ \t(`][\w.@-]{2,40}[ \t]?
-    [:/][ \t]?([^\s\"'`/,<>]{8,})  like_strong_password
-password  auth login cred connect sign
-    (?i)(?:auth|login|credentials?|connect|signin|sign_in)\w{0,20}[ \t]?[(=][ \t]?\(?<quote>[^\s\"'`]{1,60}<quote>
-    [ \t]?,[ \t]?<quoted 6>  like_password
-password  pass pw community
-    (?im)^[ \t]*[\w. -]{0,30}(?:pass|passwd|passphrase|password|pw|pwd|server community)(?:[ \t]*:)?\s{1,8}(
-    [^\s\"'`,;<>]{8,})(?:[ \t]+R[OW])?[ \t]*$  like_bare_password
-command-line  -u /u: user --user
-    (?i)[ \t](?:-u|--user(?:name)?|/u:)[ =]?[\w.@\\\\-]+(?:[ \t]+(?:-p|-w|-pw|--?pass\w*|/p:)[ =]?|,)(
-    [^\s\"'`,;|]{6,})  like_strong_password
-command-line  sqlplus user alias chpasswd
-    (?i)\b(?:(?:sqlplus|rman|expdp|impdp)[ \t]+(?:-\S+[ \t]+)*\w+/|net[ \t]+user[ \t]+\S+[ \t]+|mc[ \t]+alias
-    [ \t]+set(?:[ \t]+\S+){3}[ \t]+|chpasswd:\s+list:[ \t]*[|>]?-?\s+\w+:)([^\s\"'`@;|&]{6,})  like_bare_password
-password  cryptsetup passwd sudo
-    (?i)echo[ \t]+(?:-[ne]+[ \t]+)?[\"']?([^\s\"']{6,})[\"']?[ \t]*\|[ \t]*(?:sudo|cryptsetup|passwd|chpasswd
-    |openssl|gpg|docker login)  like_bare_password
-password  smbclient mount.cifs net pgpass :5432:
-    (?i)\b(?:smbclient\b[^\r\n]*?[ \t]-U[ \t]?[^\s%]+%|net[ \t]+use\b[^\r\n]*?/user:\S+[ \t]+|[\w.*-]+:(?:
-    [0-9]{4,5}|\*):[\w*-]+:[\w*-]+:)([^\s\"'`;|&]{6,})  like_bare_password
-backup-codes  code
-    (?i)\b(?:backup|recovery|rescue|scratch)[ _-]codes?[^\r\n0-9]{0,20}\s*((?:[0-9a-z]{4,5}[ -]?[0-9a-z]{4,5}
-    [\s,;]{0,4}){1,16})  like_codes
-password  zip 7z rar openssl register
-    (?i)\b(?:(?:zip|unzip|7za?|rar)\b[^\r\n;|&]*?[ \t]-P[ \t]?|-pass(?:in|out)[ \t]+pass:|register[ \t]*=>[ \t]*
-    [^\s:]+:)([^\s\"'`;|&@]{6,})  like_bare_password
-password  password secret token
-    (?i)(?:variable|parameter|setting)[ \t]+<quote>[\w.-]*<word>[\w.-]*<quote>\s{0,4}\{
-    [^{}]{0,300}?default\s{0,8}=\s{0,8}<quoted 6>  like_password
-secret  define  (?i)define\(\s{0,4}[\"']\w*(?:KEY|SALT|SECRET)[\"']\s{0,4},\s{0,8}'([^'\r\n]{20,})'
-secret  code= sig= appid= key= auth=
-    (?i)[?&;](?:code|sig|app_?id|api_?key|key|auth)=((?:4/0)?[A-Za-z0-9_~.%-]{24,}={0,2})  like_token
-password  <password>
-    (?i)<[\w.:-]{0,40}(?:password|passwd|passphrase)>\s{0,40}(?:<Value>)?([^<\s]{4,})</  like_password
-secret  <key>  <key><assign><quoted 12>  like_quoted_key named
-secret  <key>  <key><assign><bare 12>  like_key named
-secret  <key>  <key><is><quote>?<bare 12>  like_key named
-secret  <key>  (?i)<[\w.:-]{0,40}(?:secret|token|key)>\s{0,40}(?:<Value>)?([^<\s]{12,})</  like_key
-random-token  0 1 2 3 4 5 6 7 8 9
-    (?:\A|(?m:^)[+-]|[^A-Za-z0-9+/_@.:%=\r\n-]|[^0-9A-Fa-f]:|[A-Za-z_]=)([A-Za-z0-9][A-Za-z0-9_-]{31,200})(?:
-    [^A-Za-z0-9+/_@%=-]|\z)  like_random_run
-"""
+_WORDS = lazy(r"[A-Za-z][-_./: A-Za-z]*")
+_CALL = lazy(r"^[A-Za-z_][\w.]*[(\[].*[)\]]$|->|=>|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
+_STORED_NAME = lazy(r"[a-z/_-]+-[A-Za-z0-9]{6}")  # of a secret at AWS, with its random ending
+_UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_CODE = lazy(r"[(){}\[\]]|->|=>|==.|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
+
+
+def entropy(value: str) -> float:
+    """Shannon bits per character."""
+    total = len(value)
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
+
+
+def holds_a_key(block: str) -> bool:
+    """A PEM block with a body, not one elided in documentation; the shortest real one (Ed25519) has 118."""
+    return len(block) > 100
+
+
+def like_token(value: str) -> bool:
+    """For a prefix short enough to begin a plain word: the rest must look random."""
+    return not_a_placeholder(value) and _has_digit_and_letter(value) and entropy(value) >= 3.0
+
+
+_NAMED_HASH = lazy(
+    r"(?:sha|md)\d|hash|digest|integrity|etag|checksum|h1$|^pk|^phc|pub|chunk|sri|rev|commit|nonce", re.IGNORECASE
+)
+_SECRET_PREFIX = lazy(r"live|prod|test|^sk|key|tok|secret|pat$|api|auth|access|priv|cred|pw", re.IGNORECASE)
+
+
+def like_prefixed_token(value: str) -> bool:
+    """A long random run after a name that no list knows; after a name of a secret it may be hex."""
+    name, random = value[: (cut := max(value.rfind("_"), value.rfind("-")))], value[cut + 1 :]
+    if not not_a_placeholder(random) or not _has_digit_and_letter(random) or _NAMED_HASH.search(name):
+        return False
+    named = _SECRET_PREFIX.search(name)
+    return bits(random) >= 35 and (bool(named) or not {*random} <= HEX)
+
+
+_PUBLIC_RUN = lazy(r"(?:pk_|pub|sha\d|md5|AAAA|ey[A-Z]|Qm[1-9A-Za-z]{44}$|ba[fg]|bc1|[13][1-9A-HJ-NP-Za-km-z]{25,34}$)")
+
+
+def like_random_run(value: str) -> bool:
+    """A run that nothing names, neither hex nor a text in base64 nor a line of a wrapped one."""
+    if _PUBLIC_RUN.match(value) or not not_a_placeholder(value) or sum(map(str.isdigit, value)) < 2:
+        return False
+    said = base64.urlsafe_b64decode(value[: len(value) // 4 * 4])
+    if len(value) in (60, 64, 76) or sum(32 <= byte < 127 for byte in said) > len(said) * 0.7:
+        return False  # of random bytes 37 % are printable
+    mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
+    return bits(value) >= 35 and (mixed or (value.isalnum() and not {*value.removeprefix("0x").lower()} <= HEX))
+
+
+def holds_a_private_key(value: str) -> bool:
+    """Base64 of a PEM block; a certificate's is public."""
+    return b"PRIVATE KEY" in base64.b64decode(value[:80].rstrip("=")[: len(value[:80].rstrip("=")) // 4 * 4])
+
+
+def encodes_a_login(value: str) -> bool:
+    """Base64 of `name:password`, as HTTP Basic and Docker write it."""
+    try:
+        login = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    name, colon, password = login.partition(":")
+    is_login = bool(name and colon and password) and login.isprintable()
+    return is_login and not STAND_IN.fullmatch(password)
+
+
+def like_password(value: str) -> bool:
+    """A quoted value beside a password's name: two classes of characters, and no name, label or lookup."""
+    if STAND_IN.fullmatch(value) or LOOKUP.search(value) or PLACEHOLDER.search(value):
+        return False
+    if len(set(value)) < 4 or any(c.isspace() for c in value):
+        return False
+    return not _WORDS.fullmatch(value) or _random_letters(value)
+
+
+def like_bare_password(value: str) -> bool:
+    """The same without quotes, where the value may also be an expression."""
+    value = value.rstrip("})]")  # of the line around it
+    return like_password(value) and not _CODE.search(value) and _has_digit_and_letter(value)
+
+
+def like_codes(value: str) -> bool:
+    """Codes for a second factor: digits in every one of them."""
+    return all(any(c.isdigit() for c in code) for code in value.split()) and len(value) >= 8
+
+
+def like_strong_password(value: str) -> bool:
+    """A value that only follows the word `password`: at least three classes of characters, digits among them."""
+    value = value.rstrip(".,:;!?)")
+    classes = (str.isdigit, str.islower, str.isupper, lambda c: not c.isalnum() and c not in "_-./")
+    seen = [any(test(c) for c in value) for test in classes]
+    return seen[0] and sum(seen) >= 3 and len(value) >= 8 and like_bare_password(value)
+
+
+def like_key(value: str) -> bool:
+    """A value beside the name of a key, token or secret: long and random."""
+    value = value.rstrip("})]")
+    return not _CODE.search(value) and like_quoted_key(value) and not _STORED_NAME.fullmatch(value)
+
+
+def like_quoted_key(value: str) -> bool:
+    """The same in quotes, where brackets are characters like any other."""
+    if len(value) < 12 or not like_password(value) or _CALL.search(value):
+        return False
+    return entropy(value) >= 3.0 and (_has_digit_and_letter(value) or _random_letters(value))
+
+
+def _has_digit_and_letter(value: str) -> bool:
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def _random_letters(value: str) -> bool:
+    """Letters only, yet neither words nor camelCase."""
+    return value.isalpha() and len(value) >= 16 and bits(value) >= 25
+
+
+_GUARDS = {
+    guard.__name__: guard
+    for guard in (
+        not_a_placeholder,
+        holds_a_key,
+        like_token,
+        like_prefixed_token,
+        like_random_run,
+        holds_a_private_key,
+        encodes_a_login,
+        like_password,
+        like_bare_password,
+        like_codes,
+        like_strong_password,
+        like_key,
+        like_quoted_key,
+    )
+}
 _PARTS = {
     "<quoted 4>": _quoted(4),
     "<quoted 6>": _quoted(6),
@@ -240,14 +287,14 @@ def _shape(row: str) -> Shape:
         kind=kind,
         pattern=pattern,
         hints=tuple(_HINTS.get(hints, hints).encode().split()),
-        guard=getattr(secret_guards, guard),
+        guard=_GUARDS[guard],
         named=bool(named),
     )
 
 
-def _rows(table: str) -> Iterator[str]:
+def _rows() -> Iterator[str]:
     row = ""
-    for line in table.strip().split("\n"):
+    for line in (Path(__file__).parent / "data" / "secrets.txt").read_text("ascii").splitlines():
         if line.startswith("    "):
             row += ("  " if row.count("  ") == 1 else "") + line[4:]
             continue
@@ -257,5 +304,4 @@ def _rows(table: str) -> Iterator[str]:
     yield row
 
 
-_VENDORS = (Path(__file__).parent / "data" / "tokens.txt").read_text("ascii")
-SHAPES: tuple[Shape, ...] = tuple(map(_shape, _rows(_VENDORS + _BESIDE)))
+SHAPES: tuple[Shape, ...] = tuple(map(_shape, _rows()))
