@@ -190,8 +190,14 @@ def decision(visit: Visiting, id: str) -> HTMLResponse:
 
 @routes.post("/decisions/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
-    """Review, keep, adopt or reverse a decision."""
-    said = {"review": "Reviewed", "preserve": "Changed how it ages:", "adopt": "Adopted", "reverse": "Reversed"}
+    """Review, keep, adopt, reverse or replace a decision."""
+    said = {
+        "review": "Reviewed",
+        "preserve": "Changed how it ages:",
+        "adopt": "Adopted",
+        "reverse": "Reversed",
+        "supersede": "Replaced",
+    }
     if verb not in said:
         raise NotFound(f"a decision has no action {verb!r}")
 
@@ -201,6 +207,8 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
             return found.review(id, Review(**given))  # type: ignore[arg-type]
         if verb == "reverse":
             return found.reverse(id, reason=sent.text("reason"))
+        if verb == "supersede":
+            return found.reverse(id, by=sent.text("other"), reason=f"replaced by {sent.text('other')}")
         return found.adopt(id) if verb == "adopt" else found.preserve(id, on=sent.text("on") == "yes")
 
     try:

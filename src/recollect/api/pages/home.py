@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
+from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router
 from recollect.api.pages.charts import Bar, bars
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
@@ -57,6 +57,9 @@ SAID = {
     "decision.reviewed": "reviewed",
     "decision.edited": "edited",
     "decision.reversed": "reversed",
+    "decision.superseded": "replaced",
+    "decision.preserved": "preserved",
+    "decision.adopted": "adopted",
     "decision.undone": "took back a change of",
     "topic.renamed": "renamed",
     "topic.closed": "closed",
@@ -208,10 +211,11 @@ def health(visit: Visiting) -> HTMLResponse:
 
 @routes.post("/health")
 def check(visit: Changing) -> Response:
-    def verify(memory: Memory, progress: Progress) -> str:
+    def verify(memory: Memory, progress: Progress) -> Ended:
         began = memory.context.clock.now()
         found = memory.data.verify(progress=progress)
         visit.request.app.state.checks[visit.space] = (began, found)
-        return f"Everything was read back: {counted(len(found), 'fault')}" if found else "Everything was read back"
+        said = "Everything was read back" + (f": {counted(len(found), 'fault')}" if found else "")
+        return said, "", ""
 
     return begin(visit, "Reading everything back", "/health", verify)

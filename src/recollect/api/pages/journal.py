@@ -10,7 +10,7 @@ from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router, paged
+from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router, paged
 from recollect.api.pages.charts import calendar
 from recollect.api.pages.prose import period_name
 from recollect.api.wire import Offset
@@ -57,11 +57,11 @@ def add(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/journal/compact")
 def compact(visit: Changing) -> Response:
-    def do(memory: Memory, progress: Progress) -> str:
+    def do(memory: Memory, progress: Progress) -> Ended:
         done, warning = memory.journal.compact(progress=progress)
         changed = len(done.changes)
         said = "Everything was up to date" if not changed else f"Brought {counted(changed, 'node')} up to date"
-        return f"{said}. {warning}" if warning else said
+        return f"{said}. {warning}" if warning else said, "", ""
 
     return begin(visit, "Bringing the journal up to date", "/journal", do)
 

@@ -17,7 +17,7 @@ from recollect.api.pages.charts import ChartPoint, history
 from recollect.api.pages.entrance import local_path
 from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.clock import day_of, iso, zone_named
-from recollect.core.context import ME, Event
+from recollect.core.context import ME, PROJECT, Event
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
@@ -27,7 +27,6 @@ from recollect.store.learnings import SORTS
 from recollect.text.sentences import counted
 
 ROWS = 25
-NEAR = 8  # learnings that the picker offers
 BEST = "best match"
 
 routes = page_router()
@@ -146,29 +145,26 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     return go(visit, f"/learnings/{id}", said, undo=undo, change=memory.context.ids("change"))
 
 
-@routes.get("/learnings/{id}/pick")
-def pick(visit: Visiting, id: str, q: str = "") -> HTMLResponse:
-    """Another learning, by its words; without any, those most like this one."""
-    one = visit.memory.learnings.get(id)
-    found = visit.memory.learnings.search(q.strip() or one.title, limit=NEAR + 1, min_confidence=0.0)
-    return page(
-        "pick.html", visit, title="Merge or replace", one=one, q=q, found=[each for each in found if each.id != id]
-    )
-
-
-@routes.get("/learnings/{id}/compare")
-def compare(visit: Visiting, id: str, other: str) -> HTMLResponse:
-    """Two learnings side by side, and what can be done with them."""
-    one, two = visit.memory.learnings.get(id), visit.memory.learnings.get(other)
-    return page("compare.html", visit, title="Merge or replace", one=one, two=two, fields=("title", *COIA))
-
-
 @routes.post("/learnings/{id}/tags")
 def tags(visit: Changing, id: str, sent: Sent) -> Response:
     add, remove = sent.words("add"), sent.every("remove")
     change = changing_once(visit, lambda memory: memory.learnings.tag(id, add=add, remove=remove))
     said = f"Tagged {', '.join(add)}" if add else f"Took away the tag {', '.join(remove)}"
     return go(visit, f"/learnings/{id}", said, undo="/undo", change=change)
+
+
+@routes.post("/learnings/{id}/move")
+def move(visit: Changing, id: str, sent: Sent) -> Response:
+    """To the person's own ring; the button of the message moves it back, as the copy that is there."""
+    to = sent.given("change") or ME
+    try:
+        moved = visit.memory.learnings.move(id, to=to).learning
+    except (BadInput, Refused) as wrong:
+        return go(visit, f"/learnings/{id}", str(wrong))
+    if to == PROJECT:
+        return go(visit, f"/learnings/{moved.id}", f"Moved “{moved.title}” back")
+    said, undo = f"Moved “{moved.title}” to your own ring", f"/learnings/{moved.id}/move"
+    return go(visit, f"/learnings/{id}", said, undo=undo, change=PROJECT)
 
 
 @routes.post("/learnings/{id}/{verb}")
@@ -181,7 +177,7 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     except (BadInput, Refused, NotFound) as wrong:
         return go(visit, f"/learnings/{id}", str(wrong))
     title = visit.memory.learnings.get(id).title
-    undo = "" if verb in (*VERDICTS, "move") else "/undo"
+    undo = "" if verb in VERDICTS else "/undo"
     return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
 
 
@@ -209,7 +205,6 @@ VERDICTS: dict[str, Action] = {
 ACTIONS: dict[str, Action] = {
     **{verb: BULK[verb] for verb in BULK if verb != "tag"},
     **VERDICTS,
-    "move": ("Moved to ring me:", lambda memory, one, sent: memory.learnings.move(one, to=ME)),
     "supersede": (
         "Replaced",
         lambda memory, one, sent: memory.learnings.supersede(one, _other(sent), reason=sent.text("reason")),
