@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
-from recollect.api.pages.charts import Dot, Trend, reliability, trend
 from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
@@ -78,15 +77,6 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLRespons
     found = visit.memory.decisions
     calibration = found.calibration(category=category or None, window_days=window or None)
     overall = calibration["overall"]
-    dots = [
-        Dot(expected=bucket.mean_confidence, came=bucket.success_rate, count=bucket.decisions)
-        for bucket in overall.buckets
-        if bucket.decisions
-    ]
-    months = [
-        Trend(label=name, said=one.mean_confidence, came=one.success_rate, count=one.decisions)
-        for name, one in calibration["months"].items()
-    ]
     wisdom = found.wisdom(category=category or None)
     return page(
         "insight.html",
@@ -94,8 +84,7 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLRespons
         title="What decisions taught",
         overall=overall,
         categories=calibration["categories"],
-        diagram=reliability(dots) if dots else "",
-        months=trend(months[-24:]) if len(months) > 1 else "",
+        months=list(calibration["months"].items())[-24:],
         wisdom=wisdom,
         titles=_titles(found, wisdom),
         category=category,

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
 from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router
-from recollect.api.pages.charts import Bar, bars
+from recollect.api.pages.charts import Bar
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
@@ -103,8 +103,8 @@ def home(visit: Visiting) -> HTMLResponse:
         themes=memory.themes.due(),
         totals=_totals(memory),
         alive=memory.topics.page(state="open", limit=6),
-        shown=bars(shown, "Learnings shown a week, and how many verdicts said they helped or misled"),
-        moved=bars(moved, "Confidences that rose and fell a week"),
+        shown=shown,
+        moved=moved,
         verdicts=(sum(bar.up for bar in shown), sum(bar.down for bar in shown)),
         shown_total=sum(bar.total for bar in shown),
         moved_totals=(sum(bar.up for bar in moved), sum(bar.down for bar in moved)),

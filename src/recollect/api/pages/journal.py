@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router, paged
-from recollect.api.pages.charts import calendar
+from recollect.api.pages.charts import year_of_days
 from recollect.api.pages.prose import period_name
 from recollect.api.wire import Offset
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
@@ -112,7 +112,8 @@ def _tree(
         root=views.get(ROOT),
         branches=_branches(counts, year, set(journal.nodes()), months),
         topics={id: views[id].topics[:6] for id in months},
-        heat=calendar(counts, journal.today(), base=visit.base),
+        days=year_of_days(counts, journal.today()),
+        last=max((day for day, count in counts.items() if count and day <= journal.today()), default=None),
         written=bool(counts),
         draft=draft,
         topic=topic,

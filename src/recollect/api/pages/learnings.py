@@ -13,11 +13,9 @@ from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
-from recollect.api.pages.charts import ChartPoint, history
 from recollect.api.pages.entrance import local_path
 from recollect.core.choices import PATTERN_TYPES, STATUSES
-from recollect.core.clock import day_of, iso, zone_named
-from recollect.core.context import ME, PROJECT, Event
+from recollect.core.context import ME, PROJECT
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
@@ -221,26 +219,18 @@ ACTIONS: dict[str, Action] = {
 def card(visit: Visiting, id: str) -> HTMLResponse:
     memory = visit.memory
     learning = memory.learnings.get(id)
-    moments = [
-        ChartPoint(at=event.at, value=float(event.new["confidence"]), label=_said(event))
-        for event in memory.learnings.history(id)
-    ]
-    zone = zone_named(memory.project.settings.timezone)
-    bar, now = memory.context.settings.inject.min_confidence, memory.context.clock.now()
     return page(
         "learning.html",
         visit,
         title=learning.title,
         learning=learning,
         why=memory.why(id),
-        plot=history(moments, bar, now=now, when=lambda at: str(day_of(at, zone))) if moments else "",
+        moments=memory.learnings.history(id),
+        bar=memory.context.settings.inject.min_confidence,
+        now=memory.context.clock.now(),
         coia=COIA,
         movable=memory.context.rings.has_me,
     )
-
-
-def _said(event: Event) -> str:
-    return f"{iso(event.at)} {event.what.partition('.')[2]}: {event.new['confidence']}"
 
 
 def _editor(
