@@ -36,40 +36,31 @@ NEW = (
     ("staged.added", "staged learning", "/staging"),
 )
 """What “new” counts: the kind of event, its noun, and where it is shown."""
-SAID = {
+VERBS = {
+    "learning": "edited archived restored pinned unpinned tagged adopted",
+    "decision": "reviewed edited reversed preserved adopted",
+    "topic": "renamed closed",
+}
+SAID = {f"{noun}.{verb}": verb for noun, verbs in VERBS.items() for verb in verbs.split()} | {
     "log.added": "wrote",
     "learning.created": "learned",
     "learning.recurred": "saw again",
     "learning.injected": "was shown",
-    "learning.edited": "edited",
-    "learning.archived": "archived",
-    "learning.restored": "restored",
     "learning.merged": "merged another into",
     "learning.superseded": "replaced",
-    "learning.pinned": "pinned",
-    "learning.unpinned": "unpinned",
-    "learning.tagged": "tagged",
-    "learning.adopted": "adopted",
     "learning.undone": "took back a change of",
     "confidence.helpful": "was helped by",
     "confidence.not_helpful": "was misled by",
     "decision.recorded": "decided",
-    "decision.reviewed": "reviewed",
-    "decision.edited": "edited",
-    "decision.reversed": "reversed",
     "decision.superseded": "replaced",
-    "decision.preserved": "preserved",
-    "decision.adopted": "adopted",
     "decision.undone": "took back a change of",
-    "topic.renamed": "renamed",
-    "topic.closed": "closed",
     "topic.merged": "merged into",
     "staged.added": "staged",
     "staged.removed": "moved out of staging",
     "inbox.resolved": "answered a question about",
     "inbox.reopened": "reopened a question about",
 }
-"""Kinds of events as verbs; the feed leaves the others out."""
+"""Kinds of events in words; the feed leaves the others out."""
 
 
 @routes.get("/")

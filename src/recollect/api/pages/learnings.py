@@ -175,19 +175,13 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     except (BadInput, Refused, NotFound) as wrong:
         return go(visit, f"/learnings/{id}", str(wrong))
     title = visit.memory.learnings.get(id).title
-    undo = "" if verb in VERDICTS else "/undo"
+    undo = "" if verb.endswith("helpful") else "/undo"
     return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
-
-
-def _other(sent: Fields) -> str:
-    if other := sent.given("other"):
-        return other
-    raise BadInput("choose the other learning first")
 
 
 Action = tuple[str, Callable[[Memory, str, Fields], object]]
 BULK: dict[str, Action] = {
-    "archive": ("Archived", lambda memory, one, sent: memory.learnings.archive(one, reason=sent.text("reason"))),
+    "archive": ("Archived", lambda memory, one, sent: memory.learnings.archive(one)),
     "restore": ("Restored", lambda memory, one, sent: memory.learnings.restore(one)),
     "pin": ("Pinned", lambda memory, one, sent: memory.learnings.pin(one)),
     "unpin": ("Unpinned", lambda memory, one, sent: memory.learnings.pin(one, on=False)),
@@ -195,24 +189,14 @@ BULK: dict[str, Action] = {
     "tag": ("Tagged", lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"))),
 }
 """What can be done to several, and how it is told."""
-VERDICTS: dict[str, Action] = {
+ACTIONS: dict[str, Action] = {
+    **BULK,
     "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
     "not-helpful": ("Rated as misleading:", lambda memory, one, sent: memory.rate(one, "not_helpful")),
+    "supersede": ("Replaced", lambda memory, one, sent: memory.learnings.supersede(one, sent.text("other"))),
+    "merge": ("Merged another into", lambda memory, one, sent: memory.learnings.merge(one, sent.text("other"))),
 }
-"""Taken back by the other verdict."""
-ACTIONS: dict[str, Action] = {
-    **{verb: BULK[verb] for verb in BULK if verb != "tag"},
-    **VERDICTS,
-    "supersede": (
-        "Replaced",
-        lambda memory, one, sent: memory.learnings.supersede(one, _other(sent), reason=sent.text("reason")),
-    ),
-    "merge": (
-        "Merged another learning into",
-        lambda memory, one, sent: memory.learnings.merge(one, _other(sent), reason=sent.text("reason")),
-    ),
-}
-"""What the buttons of the card do."""
+"""What the buttons of the card and of the comparison do. A verdict is taken back by the other verdict."""
 
 
 @routes.get("/learnings/{id}")
