@@ -154,7 +154,11 @@ def test_the_pages_search_reaches_into_the_rings_and_leads_there(memory: Memory,
             (address,) = re.findall(rf'<h2><a href="(/s/{ring.context.space}/[^"]+)"', said)
             assert str(title) in unescape(page.get(address).text)
         assert "Nothing found" in page.get("/search", params={"q": ASKED, "where": "here"}).text
-    with serving(memory) as served:  # a server that does not serve the ring shows its hits without a link
+
+
+def test_hits_of_a_ring_that_the_server_does_not_serve_have_no_link(memory: Memory) -> None:
+    ring = memory.ring("me")
+    with serving(memory) as served:
         said = served.browser().get("/search", params={"q": ASKED}).text
         assert "ring me" in said
         assert f"/s/{ring.context.space}/" not in said
