@@ -26,6 +26,7 @@ from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, iso, parse_time, zone_named
 from recollect.core.context import Event
 from recollect.core.errors import BadInput, RecollectError
+from recollect.core.records import record
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -200,6 +201,21 @@ def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
     memory = visit.memory.in_one_change()
     do(memory)
     return memory.context.ids("change")
+
+
+@record
+class Bar:
+    """A span of time as `charts.html` draws it: how much there was, how much of it went up and how much down."""
+
+    label: str
+    total: int = 0
+    up: int = 0
+    down: int = 0
+
+    @property
+    def says(self) -> str:
+        counts = (self.total, "shown"), (self.up, "up"), (self.down, "down")
+        return ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing"
 
 
 @cache

@@ -13,8 +13,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router
-from recollect.api.pages.charts import Bar
+from recollect.api.pages.base import Bar, Ended, Progress, Sent, begin, go, page, page_router
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named

@@ -10,8 +10,7 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, changing_once, go, page, page_router, paged
-from recollect.api.pages.charts import Bar
+from recollect.api.pages.base import Bar, Sent, changing_once, go, page, page_router, paged
 from recollect.api.wire import Offset
 from recollect.capture.topic_edits import SHOWN, STATES
 from recollect.core.clock import DAY, zone_named
