@@ -43,7 +43,7 @@ def figures(data: dict[str, Any], alike: Likeness | None, misses: bool) -> dict[
         others = {path: text for path, text in data["documents"].items() if path != entry["path"]}
         astray += bool(Router(others, alike=alike).place(entry["title"], entry["body"]).heading)
         if misses and (entry["path"], entry["heading"]) != (placed.path, placed.heading):
-            print(f"  {entry['title']!r}: {placed.kind} {placed.where} {placed.score}")
+            print(f"  {entry['title']!r}: {placed.where} {placed.score}")
     count = len(data["entries"])
     return {"document": document / count, "heading": heading / count, "astray": astray / count}
 

@@ -213,7 +213,9 @@ class _Run:
             other = next(each.entry for each in others if found.known.id == f"staged/{each.entry.slug}")
             older, newer = sorted((one.entry, other), key=lambda entry: entry.first)
             if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
-                said = found.comparison if newer is one.entry else found.comparison.turned
+                said = found.comparison
+                if newer is not one.entry:
+                    said = replace(said, claim=said.against, against=said.claim)
                 self._ask(newer, Match(known=staging_checks.known_in_entry(older), comparison=said))
                 return self._disputed(one, found)
         return None

@@ -29,7 +29,7 @@ _TOPIC = lazy(
 )
 _ASIDE = lazy(
     r"(?:##[^\n]*\n)?[-*+\d.)\s]*[*_]*(?:evidence|examples?|rationale|why|context|background|sources?|related|triggers?"
-    r"|anti-?patterns?|wrong|bad)\b[^:\n]{0,20}:",
+    r"|anti-?patterns?|wrong|bad|(?:decision )?dates?|status)\b[^:\n]{0,20}:",
     re.IGNORECASE,
 )
 _BULLET = lazy(r"\s*(?:[-*+]|\d+[.)])\s+")
@@ -93,12 +93,6 @@ _SPELLINGS = {
     "won't": "will not", "can't": "can not", "cannot": "can not", "n't": " not", "no longer": "not",
     "instead of": "over", "rather than": "over", "prior to": "before",
 }  # fmt: skip
-# What comes first, in one form: "X before Y".
-_ORDERS = (
-    (lazy(r"^(before|after|once)\b([^,]*),(.*)$"), r"\3 \1 \2"),
-    (lazy(r"^(.*?)\bfirst\b(.*?)\bthen\b(.*)$"), r"\1 \2 before \3"),
-    (lazy(r"^(.*?)\b(?:after|once)\b(.*)$"), r"\2 before \1"),
-)
 _NEGATIONS = frozenset(
     "not never no none neither nothing nobody without non avoid avoids avoiding avoided prevent prevents preventing"
     " forbid forbids forbidden prohibit prohibits prohibited banned refuse refuses stop stops stopped".split()
@@ -123,24 +117,16 @@ _NUMBER = lazy(r"(?<![\w./-])(\d+(?:[.,]\d+)*)(?:\s?(%|[a-z]+\b))?(?![\w/-])", r
 _NUMBER_WORDS = {
     word: str(n) for n, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
 }
-_UNITS: dict[str, dict[float, str]] = {
-    "time": {
-        0.001: "ms msec millisecond milliseconds",
-        1: "s sec secs second seconds",
-        60: "min mins minute minutes",
-        3600: "h hr hrs hour hours",
-        86400: "d day days",
-        604800: "week weeks",
-    },
-    "bytes": {2**0: "byte bytes", 2**10: "k kb kib", 2**20: "mb mib", 2**30: "gb gib", 2**40: "tb tib"},
-    "share": {1: "% percent pct"},
-    "months": {1: "month months", 12: "year years"},
-}
+_UNITS = """
+    time .001 ms msec millisecond milliseconds | time 1 s sec secs second seconds | time 60 min mins minute minutes
+    | time 3600 h hr hrs hour hours | time 86400 d day days | time 604800 week weeks
+    | bytes 1 byte bytes | bytes 1024 k kb kib | bytes 1048576 mb mib | bytes 1073741824 gb gib | share 1 % percent pct
+    | months 1 month months | months 12 year years
+"""
 _FACTORS = {
-    name: (dimension, factor)
-    for dimension, factors in _UNITS.items()
-    for factor, names in factors.items()
-    for name in names.split()
+    name: (dimension, float(factor))
+    for dimension, factor, *names in map(str.split, _UNITS.split("|"))
+    for name in names
 }
 
 
@@ -175,8 +161,6 @@ def _read(sentence: str) -> Statement:
     cue = _CUE.search(plain)
     for short, full in _SPELLINGS.items():
         plain = plain.replace(short, full)
-    for order, one_form in _ORDERS:
-        plain = order.sub(one_form, plain)
     found: list[tuple[str, str]] = []
 
     def number(match: re.Match[str]) -> str:

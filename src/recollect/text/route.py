@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal
 
 from recollect.core.records import record
 from recollect.text.claims import claims
@@ -18,7 +17,6 @@ from recollect.text.documents import Section, sections
 from recollect.text.patterns import lazy
 from recollect.text.tokens import terms
 
-Kind = Literal["heading", "new heading", "new file"]
 Likeness = Callable[[str, Sequence[str]], Sequence[float]]
 """A text and others → how alike they are in meaning, from -1 to 1."""
 
@@ -46,11 +44,10 @@ class Placement:
     """`path` is empty for a new file; `heading` is the slug to write under, empty for a new heading; `score` is the
     chance of the document among all."""
 
-    kind: Kind
-    path: str
-    heading: str
-    title: str
-    score: float
+    path: str = ""
+    heading: str = ""
+    title: str = ""
+    score: float = 0.0
     says: str = ""
 
     @property
@@ -58,7 +55,7 @@ class Placement:
         return f"{self.path}#{self.heading}" if self.heading else self.path
 
 
-NEW_FILE = Placement(kind="new file", path="", heading="", title="", score=0.0)
+NEW_FILE = Placement()
 
 
 def manner(texts: Sequence[str]) -> frozenset[str]:
@@ -144,8 +141,8 @@ class Router:
         nearest = max(own, key=lambda each: near[each], default=at)
         under, says = self._pieces[nearest].under, " ".join(self._pieces[nearest].said.split())
         if under.level == 1 or near[nearest] < UNDER[self._alike is not None]:
-            return Placement(kind="new heading", path=path, heading="", title="", score=chance, says=says)
-        return Placement(kind="heading", path=path, heading=under.slug, title=under.title, score=chance, says=says)
+            under = _NOWHERE
+        return Placement(path=path, heading=under.slug, title=under.title, score=chance, says=says)
 
     def _weighed(self, counts: Mapping[str, int]) -> dict[str, float]:
         # A word that no document has weighs most: one word in common is little of a learning about something else.

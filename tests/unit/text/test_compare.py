@@ -44,11 +44,10 @@ def test_one_sign_between_the_same_words_is_a_contradiction_and_is_named(one: st
     ("one", "other"),
     [
         ("Raw logs must never be deleted", "Don't delete raw logs"),
-        ("Before you commit, run the tests", "Run the tests before committing"),
         ("Prefer pathlib over os.path", "Use pathlib instead of os.path"),
         ("The cache TTL is 60s", "Cache TTL is 1 minute"),
         ("In production, debug logging is disabled", "Debug logging must be disabled in production"),
-        ("No emoji in commit messages", "Emoji are not used in commit messages"),
+        ("No emoji", "Emoji are not used"),
     ],
 )
 def test_the_same_words_in_the_same_roles_are_a_repetition(one: str, other: str) -> None:
@@ -91,7 +90,6 @@ def test_one_word_that_matters_makes_it_no_repetition(one: str, other: str) -> N
         ("Retry failed requests three times", "Do not retry requests that failed with a 400"),
         ("Migrate the billing tables in phase 1", "Migrate the billing tables in phase 2"),
         ("The v1 endpoint returns XML", "The v2 endpoint returns XML"),
-        ("The CSV export was switched from commas", "The CSV export no longer uses commas, it switched"),
     ],
 )
 def test_an_exception_or_another_scope_is_no_certain_contradiction(one: str, other: str) -> None:
@@ -135,6 +133,14 @@ def test_importing_the_detectors_reads_no_data_and_loads_no_model() -> None:
         "assert claims.opposites.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_text_that_says_all_of_another_and_more_does_not_contradict_it_and_no_judge_is_asked() -> None:
+    known = "Commit all generated files."
+    judge = judge_saying(0.01, 0.97, 0.01, 0.01)
+    assert compare((f"{known} The reports go with them.",), (known,), judge).kind == "near"
+    assert judge.asked == []
+    assert compare((f"{known} This is now left to the caller.",), (known,), judge).conflicts
 
 
 # Claims
@@ -261,4 +267,6 @@ def test_evidence_and_what_not_to_do_contradict_nothing_and_must_still_be_repeat
     rule = "## Retries\n- Always retry failed jobs."
     assert not compare((rule, aside), known).conflicts
     assert not compare((rule, aside), known).repeats
+    dated = "## Retries\n**Decision Date:** 2026-02-18, never retry failed jobs"
+    assert not compare((rule,), (*known, dated)).conflicts
     assert compare(("## Retries\n- Never retry failed jobs.", "## Retries\n- Evidence: one outage."), known).conflicts

@@ -101,13 +101,13 @@ def test_a_few_words_in_common_with_a_rule_make_a_section_of_its_own_beside_it()
 
 
 def test_where_no_document_is_near_a_new_file_is_proposed() -> None:
-    assert Router(ROUTING["documents"]).place("Book travel through the portal").kind == "new file"
-    assert Router({}).place("Anything").kind == "new file"
+    assert Router(ROUTING["documents"]).place("Book travel through the portal").path == ""
+    assert Router({}).place("Anything").path == ""
 
 
 def test_a_document_that_fits_without_a_fitting_heading_gets_a_new_one() -> None:
     document = "# Stripe\n\nStripe webhooks arrive late. Stripe signs webhooks.\n\n## Zebra\n\nBlack and white.\n"
-    assert Router({"docs/stripe.md": document}).place("Stripe webhooks arrive twice").kind == "new heading"
+    assert Router({"docs/stripe.md": document}).place("Stripe webhooks arrive twice").where == "docs/stripe.md"
 
 
 def test_meaning_counts_beside_words_when_it_is_known() -> None:
@@ -368,9 +368,9 @@ def test_the_form_that_learnings_share_brings_none_of_them_nearer_to_a_document(
     texts = [f"{rule}\n\nWhy: it cost an afternoon.\n\nHow to apply: whenever you touch this code." for rule in rules]
     documents = {"docs/ops.md": f"# Ops\n\n## Deploys\n\nDeploy from main.\n\n### {texts[0]}\n"}
     router = Router(documents)
-    assert router.place("", texts[1]).kind == "heading"
+    assert router.place("", texts[1]).heading == "deploys"
     form = manner(texts)
-    assert [router.place("", text, form).kind for text in texts] == ["heading", "new file", "new file"]
+    assert [router.place("", text, form).heading for text in texts] == ["deploys", "", ""]
 
 
 def test_a_document_attracts_what_is_like_entries_that_went_there_before() -> None:
