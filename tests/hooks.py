@@ -20,11 +20,11 @@ class Hooks:
         self.host = host
         self.session = session
 
-    def fire(self, event: str, **given: Any) -> str:
-        """What the agent is shown at an event; empty for silence."""
+    def fire(self, event: str, *, pid: int = 0, **given: Any) -> str:
+        """What the agent is shown at an event; empty for silence. `pid` is the host's process."""
         printed: list[str] = []
         payload = {"session_id": self.session, "cwd": str(self.folder), "hook_event_name": event, **given}
-        respond(self.host, event, payload, self.environ, printed.append)
+        respond(self.host, event, payload, self.environ, printed.append, pid=pid)
         assert len(printed) <= 1
         return shown(printed[0]) if printed else ""
 

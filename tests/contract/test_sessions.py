@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ class _Timed(Hooks):
         super().__init__(folder, environ)
         self._clock = clock
 
-    def fire(self, event: str, **given: object) -> str:
+    def fire(self, event: str, **given: Any) -> str:
         from recollect.core.clock import iso
 
         self._clock.advance(seconds=1)
@@ -492,6 +493,81 @@ def test_a_subagent_has_a_context_of_its_own(memory: Memory, hooks: Hooks, learn
     assert memory.learnings.get(learning).confidence == pytest.approx(0.6)
     verdicts = {injection.task_id: injection.feedback for injection in memory.learnings.injections(learning)}
     assert verdicts == {"s-1": None, "a-1": "not_helpful"}
+
+
+def test_a_subagent_whose_task_the_host_writes_late_is_given_what_it_needs(
+    hooks: Hooks, learning: str, tmp_path: Path
+) -> None:
+    import json
+    import threading
+
+    path = tmp_path / "t.jsonl"
+    path.touch()
+    delegated = {"type": "tool_use", "id": "toolu_1", "name": "Agent", "input": {"prompt": PROMPT}}
+    line = json.dumps({"type": "assistant", "message": {"content": [delegated]}})
+    late = threading.Timer(0.1, path.write_text, [line + "\n"])
+    late.start()
+    assert learning in hooks.fire("SubagentStart", agent_id="a-1", agent_type="reviewer", transcript_path=str(path))
+    late.join()
+
+
+def test_what_the_agent_says_when_a_subagent_is_done_belongs_to_what_was_asked(
+    memory: Memory, hooks: Hooks, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("Order the refund webhooks", "A subagent looks at it."))
+    hooks.fire("Stop", transcript_path=path)
+    done = "<task-notification><result>They overtake each other.</result></task-notification>"
+    transcript(tmp_path / "t.jsonl", (done, "Webhooks are ordered by creation now."))
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="Webhooks are ordered by creation now.")
+    first, second = (memory.journal.entry(f"log/2026-03-02#{number}") for number in (1, 2))
+    assert (first.topic, second.topic) == ("Order the refund webhooks",) * 2
+    assert second.text == "- outcome: Webhooks are ordered by creation now."
+
+
+def test_a_turn_without_a_transcript_keeps_its_prompt(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "none.jsonl")
+    for prompt in ("Order the refund webhooks", "Count src/billing/queues.py with token sk-ant-api03-" + "x9Yz" * 24):
+        hooks.fire("UserPromptSubmit", prompt=prompt, transcript_path=nowhere)
+        hooks.fire("Stop", last_assistant_message="Done.", transcript_path=nowhere)
+    said = logged(memory)
+    assert "- request: Order the refund webhooks" in said
+    assert "- request: Count src/billing/queues.py with token [redacted:" in said
+    assert said.count("- outcome: Done.") == 2
+
+
+def test_the_last_session_tells_its_reasons_before_the_turn_ends(
+    memory: Memory, hooks: Hooks, learning: str, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("Tidy the docs", "Tidied."))
+    hooks.fire("SessionStart", source="startup", transcript_path=str(tmp_path / "t.jsonl"))
+    transcript(tmp_path / "t.jsonl", (PROMPT, ""))
+    hooks.fire("UserPromptSubmit", prompt=PROMPT, transcript_path=path)
+    hooks.fire("UserPromptSubmit", prompt="<task-notification>done</task-notification>", transcript_path=path)
+    told = memory.sessions.last().events[-1]
+    assert (told.prompt, told.given) == (PROMPT, (learning,))
+    assert "stripe" in told.considered[0].words
+
+
+def test_a_session_waits_for_a_cycle_that_logs_the_turn_of_a_killed_one(
+    memory: Memory, hooks: Hooks, tmp_path: Path
+) -> None:
+    import subprocess
+    import threading
+
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    path = tmp_path / "t.jsonl"
+    path.touch()
+    hooks.fire("SessionStart", source="startup", transcript_path=str(path), pid=gone.pid)
+    transcript(path, (PROMPT, ""))
+    hooks.fire("UserPromptSubmit", prompt=PROMPT, transcript_path=str(path))
+    lease = db.take_lease(memory.context, "transcript/s-1", seconds=30)
+    assert lease is not None
+    done = threading.Timer(0.2, db.release_lease, [memory.context, lease])
+    done.start()
+    hooks.session = "s-2"
+    assert PROMPT in hooks.fire("SessionStart", source="startup")
+    done.join()
 
 
 def test_a_transcript_that_another_process_reads_keeps_no_other_from_being_read(

@@ -135,11 +135,12 @@ def test_a_session_after_a_killed_one_begins_with_what_that_one_was_asked(projec
         )
         until = time.monotonic() + 60
         talks = (project.home / ".claude/projects").glob  # which the host writes a moment after it asked the model
-        while not any('"type":"user"' in path.read_text() for path in talks("*/*.jsonl")) and time.monotonic() < until:
+        while not any(f'"content":"{PROMPT}"' in path.read_text() for path in talks("*/*.jsonl")):
+            assert time.monotonic() < until, "the host keeps what it was asked"
             time.sleep(0.05)
+        assert server.asked, "and its hooks are done"
         killed.kill()
         killed.wait()
-        time.sleep(2)  # the cycle that it began beside itself may log the turn at this moment
         while any(os.path.realpath(cwd) == str(project.folder) for cwd in Path("/proc").glob("[0-9]*/cwd")):
             assert time.monotonic() < until + 30, "what the host left behind comes to an end"
             time.sleep(0.1)

@@ -115,33 +115,61 @@ def test_any_value_of_any_field_is_survived(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "requests", "answer", "delegated"),
+    ("file", "requests", "answer"),
     [
-        ("claude-code-2.1.197-transcript-1.jsonl", ("todo please", "Go on"), "All done.", ""),
+        ("claude-code-2.1.197-transcript-1.jsonl", ("todo please", "Go on"), "All done."),
         (
             "claude-code-2.1.197-transcript-2.jsonl",
             ("Fix refunds; subagent please",),
             "All done.",
-            "Look at the refund webhook code and report",
         ),
         (
             "codex-0.166.0-transcript.jsonl",
             ("Fix the Stripe refund webhook ordering",),
             "All done.\n\nLEARNING_HELPFUL: learn_x",
-            "",
         ),
         (
             "gemini-0.61.0-transcript.jsonl",
             ("Fix the order of the Stripe refund webhooks. Look it up",),
             "Compared the created times of all of the events that came in and wrote a file.\n\n"
             "LEARNING_HELPFUL: learn_x",
-            "",
         ),
     ],
 )
-def test_a_recorded_transcript_is_read(file: str, requests: tuple[str, ...], answer: str, delegated: str) -> None:
+def test_a_recorded_transcript_is_read(file: str, requests: tuple[str, ...], answer: str) -> None:
     talk = transcript.read(host_of(RECORDED / file), (RECORDED / file).read_text("utf-8").splitlines())
-    assert (talk.requests, talk.answer, talk.delegated) == (requests, answer, delegated)
+    assert (talk.requests, talk.answer) == (requests, answer)
+
+
+def test_what_subagents_were_asked_is_told_by_their_ids_or_while_they_have_not_answered() -> None:
+    lines = (RECORDED / "claude-code-2.1.197-transcript-2.jsonl").read_text("utf-8").splitlines()
+    launched = next(place for place, line in enumerate(lines, 1) if '"name": "Agent"' in line)
+    asked = "Look at the refund webhook code and report"
+    assert transcript.read("claude-code", lines[:launched]).delegated == {"": asked}
+    again = {"type": "tool_use", "id": "toolu_9", "name": "Agent", "input": {"prompt": "Count the queues"}}
+    lines.append(json.dumps({"type": "assistant", "message": {"content": [again]}}))
+    given = transcript.read("claude-code", lines).delegated
+    assert given == {"a796125351f74101f": asked, "": "Count the queues"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<task-notification>\n<task-id>a1</task-id>\n<result>They overtake.</result>\n</task-notification>",
+        "[Request interrupted by user]",
+        "[Request interrupted by user for tool use]",
+    ],
+)
+def test_what_the_host_says_in_the_users_place_is_no_request(said: str) -> None:
+    line = json.dumps({"type": "user", "message": {"role": "user", "content": said}})
+    assert transcript.read("claude-code", [line]).requests == ()
+
+
+def test_a_notification_that_comes_as_a_prompt_asks_for_nothing() -> None:
+    given = {"session_id": "s", "prompt": "<task-notification><result>Webhooks overtake.</result></task-notification>"}
+    moment = host_named("claude-code").read("UserPromptSubmit", given)
+    assert moment is not None
+    assert moment.prompt == ""
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, "", [7], {"content": 7}])

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 
 from recollect.capture import log, log_text, logs
 from recollect.capture.log import Logged
@@ -23,7 +23,8 @@ from recollect.core.new_learning import TITLE_LIMIT
 from recollect.core.records import replace
 from recollect.core.writes import SessionNote, SessionTurn
 from recollect.store import db, journal, sessions, tasks
-from recollect.store.files import content_hash, is_odd, open_file
+from recollect.store.files import content_hash, open_file
+from recollect.store.sessions import HostSession
 from recollect.text import transcript
 from recollect.text.markers import without_marks, without_signals
 from recollect.text.storable import storable, storable_id, storable_record
@@ -46,14 +47,14 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
     A path that leads to no regular file is no transcript: then only the host's own words are logged.
     """
     session = storable_id(given.session, "session")
-    path = "" if is_odd(given.path) else given.path
+    path = given.path if os.path.isfile(given.path) else ""
     lease = db.take_lease(ctx, f"transcript/{session}", seconds=LEASE_SECONDS)
     if lease is None:
         raise SessionBusy(f"another process reads the transcript of session {session}; try again")
     try:
         place, logged_before = _reached(ctx, session, given.host, path)
         talk, read = _heard(given.host, path, place, given.end)
-        request = (given.request,) if given.request.strip() else ()
+        request = (given.request,) if given.request.strip() else () if path else ctx.read(sessions.asked_last, session)
         answer = given.answer if given.answer.strip() else talk.answer
         files = tuple(file.removeprefix(f"{given.root}/") for file in talk.files)
         heard, kinds = storable_record(Turn(requests=talk.requests or request, answer=answer, files=files))
@@ -62,7 +63,8 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         # A transcript tells two equal answers apart by their place; without one, only the request does.
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
         words = terms(asked)
-        work = _work_before(ctx, session, words) if asked and goes_on(words) else ""
+        # Without a request the host has the agent go on, as when a subagent is done.
+        work = _work_before(ctx, session, words) if goes_on(words) and (asked or path) else ""
         is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
@@ -100,7 +102,6 @@ def _work_before(ctx: Context, session: str, asked: Sequence[str]) -> str:
 
 
 def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:
-    """Log something a host says about a session as a whole."""
     return log.add(ctx, NewEntry(text=given.text, title=given.topic, session=given.session), change=change)
 
 
@@ -114,12 +115,26 @@ def tidy(ctx: Context, *, but: str = "") -> int:
         sessions.forget_events(tx, before=now - KEPT)
         known = sessions.left_behind(tx, since=now - LOOKED_BACK, now=now, but=but)
     made = 0
+    patience = 1.0 if but else 0.0  # seconds; the cycle that begins with a session may log it at this moment
     for session, size in known:
-        if not is_odd(session.transcript):
-            with suppress(SessionBusy):  # another process logs this session
-                left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=size)
+        left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=size)
+        while os.path.isfile(session.transcript):
+            try:
                 made += turn(ctx, left) is not None
+                break
+            except SessionBusy:
+                if patience <= 0:
+                    break
+            time.sleep(0.05)
+            patience -= 0.05
     return made
+
+
+def unlogged(session: HostSession) -> tuple[str, ...]:
+    """What a session was asked since its last turn that was logged."""
+    path = session.transcript if os.path.isfile(session.transcript) else ""
+    talk, _ = _heard(session.host, path, session.place, os.path.getsize(path) if path else 0)
+    return storable_record(Turn(requests=talk.requests))[0].requests
 
 
 def ending(host: str, path: str) -> Turn:

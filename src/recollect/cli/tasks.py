@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, listing, page_of, paged, reads_input, table
+from recollect.cli.command import Group, Output, answers, page_of, paged, reads_input, table
 from recollect.cli.inject import OPTIONS, run
 from recollect.core.clock import iso
+from recollect.core.context import PROJECT
 from recollect.core.records import replace
 from recollect.hosts.hook import runnable
 from recollect.hosts.payloads import HOSTS
@@ -49,7 +50,8 @@ def last(memory: Memory, host: str | None) -> Output:
             lines.append(f"  {id}" + (f"  {shorten(one.title, 90)}" if one else ""))
             if one:
                 sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""
-                lines.append(f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}")
+                ring = f", ring {one.ring}" if one.ring != PROJECT else ""
+                lines.append(f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}{ring}")
             if id.startswith("learn_"):
                 lines.append(f"    do: recollect learn edit {id} | learn archive {id} | learn rate {id}")
             elif id.startswith("log/"):
@@ -134,14 +136,15 @@ def task_list(memory: Memory, outcome: str | None, **page: int) -> Output:
 
 
 @task.command("shown")
-@click.argument("id")
+@click.argument("task")
+@paged
 @answers
-def task_shown(memory: Memory, id: str) -> Output:
+def task_shown(memory: Memory, task: str, **page: int) -> Output:
     """What a task was shown, and the verdicts."""
-    found = memory.work.injections(task=id)
+    found, total = memory.work.injection_page(task=task, **page)
     rows = [(each.learning_id, iso(each.injected_at), each.feedback or "no verdict") for each in found]
-    text = table(("learning", "shown", "verdict"), rows, f"task {id} was shown nothing")
-    return Output(listing("injections", found), text)
+    text = table(("learning", "shown", "verdict"), rows, f"task {task} was shown nothing")
+    return page_of("injections", found, text, total=total, **page)
 
 
 @task.group(cls=Group)

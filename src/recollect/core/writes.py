@@ -27,8 +27,8 @@ class SessionEvent:
     """A host reported an event, and the session, or a subagent as `task`, was shown something.
 
     `given` names what else was shown, such as `brief` or a log entry; `fresh` says that the agent's context began
-    anew. `transcript`, `place` and `pid` come with a session's start: its file, the size of it then, and the process
-    of the host.
+    anew. `prompt` comes with a prompt that no transcript holds yet; `transcript`, `place` and `pid` with a session's
+    start: its file, the size of it then, and the process of the host.
     """
 
     session: str
@@ -41,10 +41,12 @@ class SessionEvent:
     transcript: str = ""
     place: int = 0
     pid: int = 0
+    prompt: str | None = None
 
     STORED = {
         "session": ID,
         "task": ID,
+        "prompt": MESSAGE,
         **dict.fromkeys(("host", "event", "learnings", "given", "transcript"), GIVEN),
     }
 

@@ -70,7 +70,6 @@ def without(text: str, pieces: list[str]) -> str | None:
 
 
 def holds(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> bool:
-    """Whether a JSON text has a value already."""
     found = json.loads(text)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None

@@ -277,7 +277,7 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str,
     if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":
-            prompt = memory.sessions.asked_last(moment.host, moment.transcript) or moment.topic
+            prompt = _delegated(memory, moment) if adapter.delegates else moment.topic
         task = moment.agent or moment.session
         found = memory.sessions.prompted(
             prompt, session=moment.session, task=task, room=adapter.room, fresh=moment.fresh
@@ -290,6 +290,15 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str,
         memory.sessions.tidy()
         memory.cycle()
     return said, message and f"Recollect: {message}", _happened(moment, learnings=learnings, given=given)
+
+
+def _delegated(memory: Memory, moment: HostEvent) -> str:
+    """What a subagent is asked to do. The host may write it to its transcript only after this hook has begun."""
+    patience = 25
+    while not (said := memory.sessions.delegated(moment.host, moment.transcript, moment.agent)) and patience:
+        time.sleep(0.02)
+        patience -= 1
+    return said or moment.topic
 
 
 def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> None:
@@ -310,6 +319,8 @@ def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> Non
 
 def _happened(moment: HostEvent, **shown: tuple[str, ...]) -> Write:
     transcript = moment.transcript if moment.kind == "start" else ""
+    # What a transcript holds is read there when the turn ends; a host's own prompt is no request.
+    unwritten = moment.kind == "prompt" and not (moment.prompt and _size(moment.transcript))
     return _write(
         SessionEvent(
             session=moment.session,
@@ -320,6 +331,7 @@ def _happened(moment: HostEvent, **shown: tuple[str, ...]) -> Write:
             fresh=moment.fresh,
             transcript=transcript,
             place=_size(transcript),
+            prompt=moment.prompt if unwritten else None,
             **shown,
         )
     )

@@ -92,7 +92,6 @@ class HostFiles:
 
 
 def users_file(file: str, environ: Mapping[str, str]) -> Path:
-    """A host's file among the user's own, which a variable of the host may have moved."""
     folder, _, rest = file.partition("/")
     moved = environ.get({".claude": "CLAUDE_CONFIG_DIR", ".codex": "CODEX_HOME"}.get(folder.removesuffix(".json"), ""))
     if moved:
@@ -136,7 +135,6 @@ def hook_groups(host: str, run: str = RUN) -> dict[str, list[dict[str, Any]]]:
 
 
 def additions(target: HostFiles, host: str) -> list[Addition]:
-    """All insertions that a host needs; those for its sandbox only where they take nothing away."""
     server = {"command": "/bin/sh", "args": ["-c", f"exec {RUN} mcp"]}
     if host == "gemini":
         file = ".gemini/settings.json"

@@ -40,12 +40,10 @@ _EXCLUDE = "info/exclude"
 
 
 def project_target(project: Project, environ: Mapping[str, str]) -> HostFiles:
-    """The files of one project."""
     return HostFiles(root=project.root, record=project.data / RECORD, environ=environ, data=project.data)
 
 
 def users_target(state: Path, environ: Mapping[str, str]) -> HostFiles:
-    """The user's own files, which count in every project."""
     return HostFiles(root=Path(environ.get("HOME") or "/nonexistent"), record=state / RECORD, environ=environ)
 
 
@@ -64,7 +62,6 @@ class FileChange:
     additions: tuple[Addition, ...] = ()
 
     def diff(self) -> str:
-        """The change as a unified diff."""
         old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
         was = f"a/{self.file}" if self.before is not None else "/dev/null"
         becomes = f"b/{self.file}" if self.after is not None else "/dev/null"
@@ -182,7 +179,6 @@ def keep_out_of_git(target: HostFiles, *, shared: bool) -> list[str]:
 
 
 def told(target: HostFiles) -> dict[str, list[str]]:
-    """The files of each host that hold something of ours."""
     return {host: list(files) for host, files in _known(target).items()}
 
 

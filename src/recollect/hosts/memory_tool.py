@@ -72,7 +72,6 @@ class MemoryTool(BetaAbstractMemoryTool):
         return f"Here're the files and directories in {path}, with what may be done with each:\n" + "\n".join(shown)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """A new learning, or the first entry of today's log."""
         memory, path, text = self._memory, command.path, command.file_text
         folder, name = _place(path)
         if folder == LEARNINGS and name:
@@ -89,7 +88,6 @@ class MemoryTool(BetaAbstractMemoryTool):
         raise Refused(_read_only(memory, path))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that occurs once in a learning."""
         memory, path, old, new = self._memory, command.path, command.old_str, command.new_str
         folder, name = _place(path)
         if folder == LOGS:
@@ -110,7 +108,6 @@ class MemoryTool(BetaAbstractMemoryTool):
         return _edited(memory, learning, text.replace(old, new))
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Append to today's log, or put a line into a learning."""
         memory, path, line, text = self._memory, command.path, command.insert_line, command.insert_text
         folder, name = _place(path)
         if folder == LOGS and name:
@@ -136,7 +133,6 @@ class MemoryTool(BetaAbstractMemoryTool):
         return f"Successfully deleted {path} (archived as {learning.id}; a person can restore it)"
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a learning another title, which its name is made of."""
         memory, old, new = self._memory, command.old_path, command.new_path
         folder, name = _place(old)
         target, new_name = _place(new)

@@ -33,6 +33,8 @@ class Host:
     """Of one answer; hosts other than Claude Code and Codex set no limit."""
     runs_async: bool = False
     """Whether it can run a hook beside the session, as the cycle is."""
+    delegates: bool = False
+    """Whether its transcript says what a subagent was asked, be it a moment after the subagent's start."""
 
 
 def _event(kind: str, event: str, host: str, given: Mapping[str, Any], **said: Any) -> HostEvent:
@@ -59,13 +61,18 @@ def _read_claude_code(event: str, given: Mapping[str, Any], host: str = "claude-
     kind = _CLAUDE_CODE.get(event)
     if kind is None or (event == "SubagentStop" and not text(given, "agent_type")):
         return None  # an agent without a type is the host's own, such as the one that writes a compaction's summary
+    prompt = text(given, "prompt")
+    if prompt.startswith("<"):  # what the host says itself in a user's place, such as that a subagent is done
+        from recollect.text.transcript import own_words
+
+        prompt = own_words(prompt)
     return _event(
         kind,
         event,
         host,
         given,
         agent=text(given, "agent_id"),
-        prompt=text(given, "prompt"),
+        prompt=prompt,
         answer=text(given, "last_assistant_message"),
         topic=text(given, "task_subject", "agent_type"),
         text=_bare(text(given, "compact_summary", "task_description", "reason")),
@@ -144,7 +151,7 @@ def _read_openclaw(event: str, given: Mapping[str, Any]) -> HostEvent | None:
 
 
 HOSTS = {
-    "claude-code": Host(kinds=_CLAUDE_CODE, read=_read_claude_code, runs_async=True),
+    "claude-code": Host(kinds=_CLAUDE_CODE, read=_read_claude_code, runs_async=True, delegates=True),
     "codex": Host(kinds=_CLAUDE_CODE, read=_read_codex, room=ROOMS["codex"]),
     "gemini": Host(kinds=_GEMINI, read=_read_gemini),
     "openclaw": Host(kinds={event: _CLAUDE_CODE[event] for event in _OPENCLAW}, read=_read_openclaw),

@@ -41,8 +41,6 @@ class ProbedEvent:
 
 @record
 class ProbeResult:
-    """What was found. `session` is the one heard of last, with everything it was given."""
-
     host: str
     place: str
     tried: tuple[ProbedEvent, ...]
@@ -56,7 +54,6 @@ class ProbeResult:
 
 
 def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str]) -> ProbeResult:
-    """Try every event of a host and its server, and tell what its last session was given."""
     plugin = host == "claude-code" and has_plugin(project.root, environ)
     here, users = project_target(project, environ), users_target(project.state, environ)
     files, everywhere = told(here).get(host, []), told(users).get(host, [])
@@ -136,7 +133,6 @@ _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 
 
 def try_server(line: str, root: Path) -> tuple[str, bool]:
-    """Start the MCP server as a host does, list its tools and call the first that needs no argument."""
     began = time.monotonic()
     pipe = subprocess.PIPE
     with subprocess.Popen(["/bin/sh", "-c", line], cwd=root, stdin=pipe, stdout=pipe, stderr=pipe) as server:
@@ -166,7 +162,6 @@ def _send(server: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
 
 
 def _asked(server: subprocess.Popen[bytes], id: int, method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The result of one request; messages of the server's own are passed over."""
     _send(server, {"jsonrpc": "2.0", "id": id, "method": method, "params": given})
     assert server.stdout is not None
     for line in server.stdout:

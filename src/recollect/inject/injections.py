@@ -41,7 +41,16 @@ def remember_session(ctx: Context, given: SessionEvent, *, change: str) -> None:
         )
         # A subagent has its own context: what it was shown is new to its session.
         seen = (*given.learnings, *given.given) if task == session else ()
-        sessions.happened(tx, id=change, session=session, event=given.event, at=now, given=seen, fresh=given.fresh)
+        sessions.happened(
+            tx,
+            id=change,
+            session=session,
+            event=given.event,
+            at=now,
+            given=seen,
+            fresh=given.fresh,
+            prompt=given.prompt,
+        )
 
 
 def _record(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: Sequence[str], change: str) -> None:

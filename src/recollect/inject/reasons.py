@@ -2,24 +2,28 @@
 
 For the page; no hook loads it. It does not repeat the choice of `inject/prompt.py`: what was chosen comes in, and each
 other candidate is held against the bars in their order. Also what the last session was given, prompt by prompt, each
-with its candidates as they are judged now.
+with its candidates, of the rings too, as they are judged now.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 
-from recollect.core.context import Context
+from recollect.capture.session import unlogged
+from recollect.core.context import PROJECT, Context
 from recollect.core.errors import NotFound
 from recollect.core.learning import Learning
-from recollect.core.records import record
+from recollect.core.records import record, replace
 from recollect.inject.learnings import INJECTABLE, task_question
 from recollect.search import words
 from recollect.search.rank import Candidates, Scored, best
+from recollect.search.rings import id_in, named
 from recollect.store import learnings as rows
 from recollect.store import sessions
 from recollect.store.passages import Narrow
+from recollect.store.sessions import ReportedEvent
 from recollect.text.tokens import terms
 
 LOOKED_AT = 20  # candidates a person reads through
@@ -37,6 +41,7 @@ class Considered:
     words: tuple[str, ...]
     confidence: float | None
     held_back: str
+    ring: str = PROJECT
 
 
 def candidates(
@@ -116,6 +121,16 @@ class GivenAt:
     considered: tuple[Considered, ...]
 
 
+def _near(ctx: Context, prompt: str, event: ReportedEvent, before: Collection[str]) -> list[Considered]:
+    """The candidates of a prompt of the past, here and in each ring."""
+    looked_at = partial(candidates, prompt=prompt, session=event.session, at=event.at)
+    near = looked_at(ctx, shown=event.given, before=before)
+    shown, earlier = ({id.rpartition(":")[2] for id in ids if ":" in id or named(id)} for ids in (event.given, before))
+    for name, found in ctx.rings.ask(ctx, lambda ring: looked_at(ring, shown=shown, before=earlier)):
+        near += [replace(one, ring=name, id=id_in(name, one.id)) for one in found]
+    return sorted(near, key=lambda one: (bool(one.held_back), -one.relevance))
+
+
 @record
 class LastSession:
     id: str
@@ -131,13 +146,15 @@ def last(ctx: Context, host: str = "") -> LastSession:
         if found is None:
             raise NotFound("no session of an agent program was heard of yet; set one up: recollect init --host HOST")
         events = sessions.events_of(tx, found.id)
+    asked = list(unlogged(found))
+    prompts = []
+    for each in reversed(events):
+        waits = "prompt" not in each.why and each.event in sessions.PROMPTS and asked
+        prompts.append(asked.pop() if waits else each.why.get("prompt", ""))
     told = []
     before: set[str] = set()
-    for each in events:
-        prompt = each.why.get("prompt", "")
-        near = []
-        if prompt:
-            near = candidates(ctx, prompt, shown=each.given, before=before, session=found.id, at=each.at)
+    for each, prompt in zip(events, reversed(prompts), strict=True):
+        near = _near(ctx, prompt, each, before) if prompt else []
         before |= {*each.given}
         if each.given or prompt:
             told.append(

@@ -56,7 +56,6 @@ class Sessions(Facet):
         )
 
     def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget, fresh: bool = False) -> Given:
-        """What is relevant to a prompt."""
         from recollect.inject.prompt import prompted
 
         return prompted(self._ctx, prompt, session=session, task=task, room=room, fresh=fresh)
@@ -73,14 +72,14 @@ class Sessions(Facet):
     last_heard = reads(sessions.last_heard)
 
     def is_given(self, session: str, what: str) -> bool:
-        """Whether something is in the context of a session's agent already."""
         return what in self._ctx.read(sessions.in_context, session)
 
-    def asked_last(self, host: str, transcript: str) -> str:
-        """What the last subagent of a session was asked to do."""
+    def delegated(self, host: str, transcript: str, agent: str) -> str:
+        """What a subagent was asked to do, or what those were that may only just begin."""
         from recollect.capture.session import ending
 
-        return ending(host, transcript).delegated
+        said = ending(host, transcript).delegated
+        return said.get(agent) or said.get("", "")
 
     def at_a_glance(self, session: str) -> str:
         """What is remembered, in a few words for the user of a session, and where the one before it broke off."""
@@ -114,13 +113,11 @@ class Sessions(Facet):
         return tidy(self._ctx, but=but)
 
     def last(self, host: str = "") -> LastSession:
-        """What the last session was given, event by event, each with its reason."""
         from recollect.inject.reasons import last
 
         return last(self._ctx, host)
 
     def wrote(self, session: str, *, limit: int = 20) -> list[str]:
-        """The log entries of a session, in order."""
         from recollect.store import topics
 
         return [entry for entry, _ in reversed(self._ctx.read(topics.last_of, session=session, limit=limit))]

@@ -31,7 +31,7 @@ def search(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
     rings = [(PROJECT, everything.search(ctx, query, whole))]
     rings += ctx.rings.ask(ctx, lambda ring: everything.search(ring, query, whole))
     far = {name: FARTHER**step for step, (name, _) in enumerate(rings)}
-    hits = [[_of_ring(hit, name) for hit in found] for name, found in rings]
+    hits = [[replace(hit, ring=name, id=id_in(name, hit.id)) for hit in found] for name, found in rings]
     known = {hit.title for hit in hits[0] if hit.learning}
 
     def order(hit: Hit) -> float:
@@ -42,9 +42,14 @@ def search(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
     return listed[options.offset : options.offset + limit]
 
 
-def _of_ring(hit: Hit, ring: str) -> Hit:
-    named = ring == PROJECT or hit.id.startswith(tuple(_RANDOM))
-    return replace(hit, ring=ring, id=hit.id if named else f"{ring}:{hit.id}")
+def named(id: str) -> bool:
+    """Whether an id is found in whichever ring has it."""
+    return id.startswith(tuple(_RANDOM))
+
+
+def id_in(ring: str, id: str) -> str:
+    """The id by which a thing of a ring is found from here."""
+    return id if ring == PROJECT or named(id) else f"{ring}:{id}"
 
 
 def holder(ctx: Context, id: str) -> tuple[str, str]:

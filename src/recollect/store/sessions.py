@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ReportedEvent:
     """One event a host reported; `given` names what was put in front of the agent.
 
-    `why` holds the prompt, once its turn is logged.
+    `why` holds the prompt, at the latest when its turn is logged.
     """
 
     session: str
@@ -66,6 +66,7 @@ def happened(
     at: int,
     given: Sequence[str] = (),
     fresh: bool = False,
+    prompt: str | None = None,
 ) -> None:
     """Keep an event; the same id again changes nothing. `fresh`: the agent's context begins anew with it."""
     if fresh:
@@ -74,7 +75,9 @@ def happened(
             id=session,
             at=at,
         )
-    add_row_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, given=_json().dumps(list(given)))
+    said = {"given": list(given), **({} if prompt is None else {"why": {"prompt": prompt}})}
+    texts = {name: _json().dumps(value, ensure_ascii=False) for name, value in said.items()}
+    add_row_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, **texts)
 
 
 def in_context(tx: Tx, session: str) -> set[str]:
@@ -167,10 +170,10 @@ def is_over(tx: Tx, each: HostSession) -> bool:
 def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
     """Write a turn's requests to the events they came with, which had no time to take secrets out of them."""
     where = "WHERE space = :space AND session = :session AND event IN (:keys) ORDER BY at, id"
-    rows = among(tx, f"SELECT id, why FROM host_events {where}", _PROMPTS, session=session)
+    rows = among(tx, f"SELECT id, why FROM host_events {where}", PROMPTS, session=session)
     found = [(id, _json().loads(why)) for id, why in rows]
     waiting = [(id, why) for id, why in found if "prompt" not in why]
-    for (id, why), prompt in zip(waiting[-len(asked) :], asked, strict=False):
+    for (id, why), prompt in zip(reversed(waiting), reversed(asked), strict=False):
         text = _json().dumps({**why, "prompt": prompt[:PROMPT_CHARACTERS]}, ensure_ascii=False)
         update(tx, "host_events", {"id": id}, why=text)
 
@@ -181,7 +184,7 @@ def _json() -> Any:
     return json
 
 
-_PROMPTS = ("UserPromptSubmit", "BeforeAgent")
+PROMPTS = ("UserPromptSubmit", "BeforeAgent")
 PROMPT_CHARACTERS = 300  # chosen: what tells one prompt from another; the log has all of it
 _ANSWERED = ("Stop", "AfterAgent", "SessionEnd")
 
@@ -189,6 +192,18 @@ _ANSWERED = ("Stop", "AfterAgent", "SessionEnd")
 def answers(tx: Tx, session: str) -> list[int]:
     """When a session's agent gave an answer."""
     return [each.at for each in events_of(tx, session) if each.event in _ANSWERED]
+
+
+def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
+    """The prompts that a session's last answer is about, of a host that keeps no transcript."""
+    prompts: list[str] = []
+    prompted = False
+    for each in reversed(events_of(tx, session)):
+        if each.event in _ANSWERED and prompted:
+            break
+        prompted |= each.event in PROMPTS
+        prompts += filter(None, [each.why.get("prompt")])
+    return tuple(reversed(prompts))
 
 
 def broken_off(tx: Tx, *, but: str) -> str:

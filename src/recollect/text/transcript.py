@@ -16,7 +16,7 @@ from recollect.text.tokens import stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
 MESSAGE_LIMIT = 1_000_000
@@ -24,8 +24,8 @@ MESSAGE_LIMIT = 1_000_000
 
 _WRAPPED = lazy(
     r"<(system-reminder|environment_context|user_instructions|hook_context|command-message|command-name|"
-    r"local-command-(?:stdout|stderr|caveat))>"
-    r".*?</\1>",
+    r"local-command-(?:stdout|stderr|caveat)|task-notification)>"
+    r".*?</\1>|\[Request interrupted by user[^\]\n]*\]",
     re.DOTALL,
 )
 _ARGUMENTS = lazy(r"</?command-args>")
@@ -40,8 +40,8 @@ class Turn:
     requests: tuple[str, ...] = ()
     answer: str = ""
     files: tuple[str, ...] = ()
-    delegated: str = ""
-    """What the last subagent was asked to do."""
+    delegated: Mapping[str, str] = {}
+    """What subagents were asked to do, by their ids; under no id, what those were that may only just begin."""
     summary: str = ""
     """What the last compaction made of it."""
     commands: tuple[str, ...] = ()
@@ -52,13 +52,13 @@ class Turn:
 
 
 _Said = tuple[str, str]
-"""What kind of thing (request, answer, file, delegated, summary, command, edit) and its words."""
+"""What kind of thing (request, answer, file, delegated, returned, launched, summary, command, edit) and its words."""
 
 
 def read(host: str, lines: Iterable[str]) -> Turn:
     """The conversation in some lines of a host's transcript."""
     reader = _READERS.get(host)
-    kinds = ("request", "answer", "file", "delegated", "summary", "command", "edit")
+    kinds = "request answer file delegated returned launched summary command edit".split()
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
     for line in lines if reader else ():
         try:
@@ -72,15 +72,21 @@ def read(host: str, lines: Iterable[str]) -> Turn:
                     words = f"{words[:MESSAGE_LIMIT]}\n[{more:,} more characters were not kept]"
                 if words:
                     found[kind].append(words)
+    delegated, launched = (_by_id(found[kind]) for kind in ("delegated", "launched"))
+    launched[""] = "\n\n".join(words for id, words in delegated.items() if id not in found["returned"])
     return Turn(
         requests=tuple(found["request"]),
         answer=found["answer"][-1] if found["answer"] else "",
         files=tuple(dict.fromkeys(found["file"])),
-        delegated=found["delegated"][-1] if found["delegated"] else "",
+        delegated=launched,
         summary=found["summary"][-1] if found["summary"] else "",
         commands=tuple(found["command"]),
         edits=tuple(found["edit"]),
     )
+
+
+def _by_id(said: Iterable[str]) -> dict[str, str]:
+    return {id: words for id, _, words in (each.partition("\n") for each in said)}
 
 
 def own_words(text: str) -> str:
@@ -143,7 +149,11 @@ def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
             elif block.get("name") == "Bash":
                 yield "command", _text(given.get("command"))
             elif block.get("name") in ("Task", "Agent"):
-                yield "delegated", _text(given.get("prompt"))
+                yield "delegated", f"{block.get('id')}\n{_text(given.get('prompt'))}"
+        elif block.get("type") == "tool_result":
+            yield "returned", _text(block.get("tool_use_id"))
+            if isinstance(made := item.get("toolUseResult"), dict):
+                yield "launched", f"{made.get('agentId')}\n{_text(made.get('prompt'))}"
 
 
 def _codex(item: dict[str, Any]) -> Iterator[_Said]:
