@@ -77,6 +77,34 @@ def test_a_learning_for_me_is_found_and_injected_in_another_project(opening: Ope
     assert opening("a").learnings.page()[1] == 0, "the project itself did not take it"
 
 
+def test_the_last_session_tells_why_it_was_given_something_of_a_ring(opening: Opening, environ: dict[str, str]) -> None:
+    kept = opening("a").learn(learning(UV), to="me").learning
+    b = opening("b")
+    hooks = Hooks(b.project.root, environ)
+    hooks.fire("UserPromptSubmit", prompt=ASKED)
+    (told,) = b.sessions.last().events
+    (reason,) = [one for one in told.considered if not one.held_back]
+    assert (told.given, reason.id, reason.ring) == ((kept.id,), kept.id, "me")
+    assert "uv" in reason.words
+
+
+def test_undo_takes_back_ones_own_change_in_a_ring_when_that_was_the_last(
+    opening: Opening, clock: ScriptedClock
+) -> None:
+    a = opening("a")
+    here = a.learn(learning(WEBHOOKS)).learning
+    clock.advance(seconds=1)
+    kept = a.learn(learning(UV), to="me").learning
+    clock.advance(seconds=1)
+    a.holding(kept.id)[0].learnings.archive(kept.id)
+    clock.advance(seconds=1)
+    opening("b", Actor(name="bob", channel="cli", trust="human")).ring("me").learn(learning(FLAKY))
+    assert [one.id for one in a.data.undo()] == [kept.id], "bob's change in the ring is his to take back"
+    assert a.holding(kept.id)[0].learnings.get(kept.id).status == "active"
+    a.learnings.archive(here.id)
+    assert [one.id for one in a.data.undo()] == [here.id]
+
+
 def test_a_project_writes_to_itself_unless_told_otherwise(opening: Opening) -> None:
     a = opening("a")
     a.learn(learning())

@@ -219,9 +219,9 @@ def check_version(before: Learning | Decision, expect: int | None) -> None:
         )
 
 
-def last_undoable(noun: Noun[R], tx: Tx, *, change: str = "") -> list[Event]:
+def last_undoable(noun: Noun[R], tx: Tx, *, change: str = "", who: str = "") -> list[Event]:
     """The newest change to records of a noun that was not undone, or the one named; empty when there is none."""
-    return events.last_undoable(tx, noun.name, besides=noun.unasked, change=change)
+    return events.last_undoable(tx, noun.name, besides=noun.unasked, change=change, who=who)
 
 
 def undo(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:

@@ -226,19 +226,29 @@ DECISION = Noun(
 _changed = partial(changed, DECISION)
 
 
-def undo_newest(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
-    """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back."""
-    with ctx.db.read(ctx.space) as tx:
-        last = {
-            "learning": last_undoable(LEARNING, tx, change=change),
-            "decision": last_undoable(DECISION, tx, change=change),
-            "topic": events.last_undoable(tx, "topic", change=change),
-        }
-    noun = max(last, key=lambda noun: last[noun][-1].seq if last[noun] else -1)
-    if not last[noun]:
+def newest_undoable(tx: Tx, *, change: str = "", who: str = "") -> Event | None:
+    """The last event of the newest change, one actor's or anyone's, that can be undone; or of the one named."""
+    found = [
+        *last_undoable(LEARNING, tx, change=change, who=who)[-1:],
+        *last_undoable(DECISION, tx, change=change, who=who)[-1:],
+        *events.last_undoable(tx, "topic", change=change, who=who)[-1:],
+    ]
+    return max(found, key=lambda event: event.seq, default=None)
+
+
+def undo_newest(
+    ctx: Context, *, change: str = "", moves: bool = False
+) -> list[Learning] | list[Decision] | list[TopicRow]:
+    """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back.
+
+    Of a move, what is archived here would still be read from there: only who asks for `moves` undoes both.
+    """
+    last = ctx.read(newest_undoable, change=change)
+    if last is None:
         raise Refused("that change was undone already" if change else "there is nothing to undo")
-    reason, _, id = last[noun][-1].reason.partition(" as ")
-    if last[noun][-1].what == MOVED and not change:  # archived here, it would still be read from there
+    noun = last.what.partition(".")[0]
+    reason, _, id = last.reason.partition(" as ")
+    if last.what == MOVED and not moves:
         raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to project")
     if noun == "topic":
         return topic_edits.undo(ctx, named=change)

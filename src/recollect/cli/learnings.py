@@ -24,6 +24,7 @@ from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain
 from recollect.memory import Memory
+from recollect.search.rings import holder
 from recollect.store.learnings import SORTS
 from recollect.store.topics import TopicRow
 
@@ -370,11 +371,14 @@ def promote(memory: Memory, id: str, title: str | None, context: str, implicatio
 def undo(memory: Memory) -> Output:
     """Take back the last change to learnings, decisions or topics; again takes back the one before."""
     restored = memory.data.undo()
+    ring, _ = holder(memory.context, restored[0].id)
+    memory = memory.ring(ring)
     (event,) = memory.work.latest(limit=1, only=("learning.undone", "decision.undone", "topic.undone"))
     what, change = event.reason.removeprefix("undo of ").rstrip(")").split(" (")
     at = iso(memory.work.of_change(change)[0].at)[:16]
     states = [f"{each.id} is {_state(each)}" for each in restored]
-    text = f"undid {what} of {at}Z:" + ("\n" if len(states) > 1 else " ") + "\n".join(states)
+    place = f" in ring {ring}" if ring != PROJECT else ""
+    text = f"undid {what} of {at}Z{place}:" + ("\n" if len(states) > 1 else " ") + "\n".join(states)
     kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics"}
     return Output({kinds[type(restored[0])]: restored}, text)
 

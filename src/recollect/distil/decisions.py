@@ -17,7 +17,7 @@ from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.decision import ACTUAL, Decision, Policies, policies_of
 from recollect.core.errors import BadInput, Trouble
-from recollect.core.records import plain, record
+from recollect.core.records import check_page, checked, plain, record
 from recollect.core.trust import check_may
 from recollect.distil import decision_page
 from recollect.distil.decision_page import (
@@ -239,15 +239,20 @@ class DecisionHit:
 
 def query(
     ctx: Context,
-    text: str,
-    wanted: DecisionFilter,
+    /,
+    text: str = "",
     *,
     level: str | None = None,
-    limit: int,
-    offset: int,
-    whole: bool,
+    limit: int = 20,
+    offset: int = 0,
+    whole: bool = False,
+    **fields: Any,
 ) -> tuple[list[DecisionHit], int]:
-    """Decisions that match `text`, best first; without a text the newest. `whole` shows each in full."""
+    """Decisions that match `text` and fields of DecisionFilter, best first; without a text the newest. Each is as long
+    as its age allows, or `whole`."""
+    check_page(limit, offset)
+    check_level(level)
+    wanted = checked(DecisionFilter, fields)
     policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
 
     def level_now(decision: Decision) -> Level:

@@ -97,7 +97,7 @@ def take_back(ctx: Context, number: int) -> Escalation:
         elif event.what == "theme.renamed":
             themes.rename(ctx, event.new["name"], event.old["name"])
     if any(event.what.startswith(("learning.", "decision.")) for event in done):
-        decide.undo_newest(ctx, change=change)
+        decide.undo_newest(ctx, change=change, moves=True)
     if item.kind == rings.IN_PROJECTS and item.resolution == "accept":
         with suppress(Refused):  # where the ring knew it already, it took nothing in
             decide.undo_newest(ctx.rings.named(ctx, ME), change=change)

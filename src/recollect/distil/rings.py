@@ -1,5 +1,5 @@
-"""Moving a learning from ring to ring, and what a person might want in their own ring: entries about the person, and
-insights that came up in three projects.
+"""Moving a learning from ring to ring, undoing the last change in any, and what a person might want in their own ring:
+entries about the person, and insights that came up in three projects.
 
 A cycle only proposes; the person answers in the inbox. Of other projects it learns in how many an insight is known. Of
 a move the target has the learning first, then the source is archived: a move that was cut off leaves both, and moving
@@ -8,18 +8,23 @@ again merges them. What a learning earned goes with it; the tasks and outcomes t
 
 from __future__ import annotations
 
+from functools import partial
+
 from recollect.capture import log, logs
+from recollect.capture.decide import newest_undoable, undo_newest
 from recollect.capture.edit import MOVED, archive
 from recollect.capture.learn import Captured, known_insight, learn
 from recollect.core.context import ME, Context, Tx
+from recollect.core.decision import Decision
 from recollect.core.errors import Refused
 from recollect.core.journal import NewEntry
-from recollect.core.learning import COIA
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import NewLearning
 from recollect.core.trust import check_may
 from recollect.store import events, journal, sessions
 from recollect.store import learnings as rows
 from recollect.store.events import Escalation
+from recollect.store.topics import TopicRow
 
 ABOUT_PERSON, IN_PROJECTS = "about-you", "known-elsewhere"
 PROJECTS = 3  # in which the same insight came up, this one included
@@ -94,6 +99,18 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
             events.record(tx, target, subject=done.learning.id, what="learning.moved", new=earned, reason="moved here")
     archive(ctx, id, reason=f"moved to ring {to} as {done.learning.id}", what=MOVED)
     return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})
+
+
+def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
+    """Take back the newest change, here or the caller's own in a ring, or the one named here; again goes one further
+    back."""
+    latest, place = ctx.read(newest_undoable, change=change), ctx
+    mine = partial(newest_undoable, who=ctx.actor.name)
+    for name, last in [] if change else ctx.rings.ask(ctx, lambda ring: ring.read(mine)):
+        # A topic is changed, and that undone, in the folder of its space.
+        if last and not last.what.startswith("topic.") and (latest is None or last.at > latest.at):
+            latest, place, change = last, ctx.rings.named(ctx, name), last.change
+    return undo_newest(place, change=change)
 
 
 def bring_entry(ctx: Context, id: str, target: Context) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.capture import decide, import_tools
+from recollect.capture import import_tools
 from recollect.capture.import_notes import ImportedPieces, bring_in
 from recollect.capture.import_tools import Source
 from recollect.core.choices import Trust
@@ -22,6 +22,7 @@ from recollect.core.context import Actor, Context
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.records import replace
 from recollect.core.values import random_id
+from recollect.distil import rings
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import open_context, open_database, open_vault
 from recollect.memory.rings import OpenRings
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 
 
 class Data(Facet):
-    """Everything one does with a memory as a whole."""
-
     export = call(exports.export)
 
     def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
@@ -82,16 +81,14 @@ class Data(Facet):
         return backup.backup(self._ctx, self._project.database, target, progress=progress)
 
     def backups(self) -> list[OwnBackup]:
-        """The project's own backups, newest first, each checked."""
         return backup.kept(self._project.database)
 
-    undo = call(decide.undo_newest)
+    undo = call(rings.undo)
     verify = call(checks.verify)
     rebuild = call(checks.rebuild)
     embed = call(meaning.refresh)
 
     def plan_purge(self, *, id: str | None = None, text: str | None = None, secrets: bool = False) -> PurgePlan:
-        """What a purge would touch."""
         return purge.plan(self._ctx, self._project, id=id, text=text, secrets=secrets)
 
     def purge(self, *, id: str | None = None, text: str | None = None, secrets: bool = False) -> Purged:
@@ -121,13 +118,11 @@ class Rescue:
         clock: Clock | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Rescue:
-        """The rescue of the project that `folder` belongs to."""
         environ = os.environ if environ is None else environ
         return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ), environ)
 
     @property
     def data(self) -> Path:
-        """The folder of the project's space."""
         return self._project.data
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
@@ -163,7 +158,6 @@ class Rescue:
 
     @staticmethod
     def check(file: Path) -> CopyCheck:
-        """Whether a backup would restore."""
         return check_file(file)
 
     def _opened(self) -> Context:
@@ -243,8 +237,6 @@ def _remember_equal(project: Project, hashes: dict[str, str]) -> None:
 
 
 class ModelsFacet(Facet):
-    """The configured models, and the asks that an agent answers instead."""
-
     check = call(configured.check)
     usage = reads(model_rows.all_usage)
     pending = call(asks.pending)
@@ -252,8 +244,6 @@ class ModelsFacet(Facet):
 
 
 class Tokens(Facet):
-    """Who may speak to the server."""
-
     new = call(access.new_token)
     list = reads(token_rows.tokens)
     revoke = call(access.revoke_token)

@@ -41,16 +41,12 @@ from recollect.tend.verify import rebuild_tree
 
 
 class Journal(Facet):
-    """Raw logs and the nodes made from them."""
-
     def add(self, new: NewEntry | None = None, /, **fields: Any) -> Logged:
-        """Append an entry, given as a record or as its fields."""
         done = log.add(self._ctx, as_record(new, NewEntry, fields))
         embed_at_once(self._ctx)
         return done
 
     def days(self) -> list[LogDay]:
-        """The days with a log, newest first."""
         self._read_in()
         return logs.listed(self._ctx)
 
@@ -98,14 +94,12 @@ class Themes(Facet):
 
     finding = call(findings.get)
     adopt = call(findings.adopt)
-    hold = call(findings.hold)
     promote = call(findings.promote)
     survey = call(findings.survey)
 
     def due(self) -> Due:
         return themes.due(self._ctx, findings.survey(self._ctx))
 
-    preview = call(themes.preview)
     run = call(themes.run)
     list = call(themes.themes)
     show = call(themes.text_of)
@@ -114,8 +108,6 @@ class Themes(Facet):
 
 
 class Texts(Facet):
-    """Full texts by id, and the texts around them."""
-
     get = call(kinds.get)
 
     def briefly(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -143,7 +135,6 @@ class Staging(Facet):
     adopt = call(stages.adopt)
     hold = call(stages.hold)
     promote = call(staged.promote)
-    withdraw = call(staged.withdraw)
     refactor = call(documents.refactor)
 
     def preview(self) -> Consolidation:
@@ -151,7 +142,6 @@ class Staging(Facet):
         return runs.consolidate(replace(self._ctx, models=CachedOnly(self._ctx.models)), dry_run=True)
 
     def index(self, *, check: bool = False) -> IndexState:
-        """Write the memory index again, or only say what is wrong with it."""
         return documents.check_index(self._ctx) if check else documents.write_index(self._ctx)
 
 

@@ -185,7 +185,6 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Release the stores; everything acknowledged is already on disk."""
         self.context.rings.close()
         self.context.db.close()
 
@@ -269,7 +268,6 @@ class Memory:
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
-        """Count the verdicts in an agent's final message."""
         from recollect.feedback.confidence import take, take_in_rings
 
         said = TaskVerdicts(output=as_text(output, "output"), task=task)

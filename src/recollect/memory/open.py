@@ -95,7 +95,6 @@ def open_database(project: Project, url: str) -> Db:
 
 
 def check_store(url: str) -> None:
-    """Raise what opening the store at `url` would raise."""
     _open_server(url, StoreSettings()).close()
 
 

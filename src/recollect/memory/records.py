@@ -16,10 +16,8 @@ from recollect.core.context import PROJECT
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
 from recollect.core.learning import Injection, Learning
 from recollect.core.new_learning import LearningEdit
-from recollect.core.records import as_record, as_text, check_page, checked
+from recollect.core.records import MOST, as_record, as_text, check_page, checked
 from recollect.distil import decisions, inbox
-from recollect.distil.decision_page import check_level
-from recollect.distil.decisions import DecisionHit
 from recollect.distil.rings import move
 from recollect.inject.learnings import Chosen, NewInjection, choose
 from recollect.memory.memory import Facet, call, reads
@@ -93,21 +91,7 @@ class Decisions(Facet):
         check_page(limit, offset)
         return self._ctx.read(decision_rows.listed, checked(DecisionFilter, wanted), limit=limit, offset=offset)
 
-    def query(
-        self,
-        text: str = "",
-        *,
-        level: str | None = None,
-        limit: int = 20,
-        offset: int = 0,
-        whole: bool = False,
-        **wanted: Any,
-    ) -> tuple[list[DecisionHit], int]:
-        """Decisions by words, fields and the level they have reached, each as long as its age allows."""
-        check_page(limit, offset)
-        check_level(level)
-        rules = checked(DecisionFilter, wanted)
-        return decisions.query(self._ctx, text, rules, level=level, limit=limit, offset=offset, whole=whole)
+    query = call(decisions.query)
 
     def review(self, id: str, review: Review | None = None, *, expect: int | None = None, **fields: Any) -> Decision:
         return decide.review(self._ctx, id, as_record(review, Review, fields), expect=expect)
@@ -127,8 +111,6 @@ class Decisions(Facet):
 
 
 class Inbox(Facet):
-    """What waits for a person."""
-
     waiting = reads(events.waiting_escalations)
     get = reads(events.get_escalation)
 
@@ -147,14 +129,12 @@ class Work(Facet):
     add_outcome = call(observe.name_outcome)
     add_task = call(observe.name_task)
 
-    def injections(self, *, task: str | None = None, limit: int = 50) -> list[Injection]:
-        """What a task was shown, or what was shown lately."""
-        return observe.injection_page(self._ctx, task=task, limit=limit)[0]
+    def injections(self, *, task: str | None = None, limit: int | None = None) -> list[Injection]:
+        return observe.injection_page(self._ctx, task=task, limit=limit or (50 if task is None else MOST))[0]
 
     called = call(observe.titles)
 
     def preview(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
-        """What a task would be shown; nothing is recorded."""
         return choose(self._ctx, as_record(wanted, NewInjection, fields))
 
     activity = reads(events.counts)

@@ -41,8 +41,6 @@ ELSEWHERE = 50  # other projects that are asked whether they know an insight, th
 
 
 class OpenRings:
-    """The rings around one project."""
-
     def __init__(self, project: Project, environ: Mapping[str, str]):
         self._project = project
         self._environ = environ
@@ -137,7 +135,6 @@ class OpenRings:
         return [sum(each) for each in zip(*told, strict=True)]
 
     def project(self, name: str) -> Project:
-        """The project of a ring that was asked before."""
         return self._open[name][1]
 
     def close(self) -> None:

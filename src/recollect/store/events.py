@@ -82,16 +82,23 @@ def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
         below = page[-1].seq
 
 
-def last_undoable(tx: Tx, family: str, *, besides: tuple[str, ...] = (), change: str = "") -> list[Event]:
+def last_undoable(
+    tx: Tx, family: str, *, besides: tuple[str, ...] = (), change: str = "", who: str = ""
+) -> list[Event]:
     """The newest change to a family (`learning`) that was not undone; kinds of events in `besides` cannot be.
 
-    With `change`, that one or none.
+    With `change`, that one or none; with `who`, only this actor's.
     """
     undone: set[str] = set()
     for event in newest(tx, prefix=f"{family}."):
         if event.what == f"{family}.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
-        elif event.change not in undone and event.what not in besides and change in ("", event.change):
+        elif (
+            event.change not in undone
+            and event.what not in besides
+            and change in ("", event.change)
+            and who in ("", event.who)
+        ):
             found = of_change(tx, event.change)
             return [one for one in found if one.what.startswith(f"{family}.") and one.what not in besides]
         elif event.change == change:
