@@ -6,7 +6,6 @@ Puts the guard, the routes and the answers to errors together. Knows nothing abo
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -50,7 +49,6 @@ CONNECTIONS = 1000  # chosen: far above what agents on one machine open; uvicorn
 
 
 def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning") -> uvicorn.Server:
-    """A server for the application, to be run on sockets that listen already."""
     config = uvicorn.Config(
         app,
         http=partial(_Http, head_seconds=head_seconds),  # type: ignore[arg-type]  # a class that needs one thing more
@@ -144,7 +142,7 @@ ROUTES: tuple[APIRouter, ...] = (
 
 
 PAGE_HOST = "recollect.localhost"  # `recollect serve` has a random name in its place
-SWEEP_SECONDS = 60  # chosen: how often idle spaces and garbage are looked for
+SWEEP_SECONDS = 60  # chosen: how often idle spaces are looked for
 
 
 def make_app(
@@ -215,20 +213,9 @@ def make_app(
 
 
 async def _sweep(spaces: Spaces) -> None:
-    """Close idle spaces, and free what requests leave behind.
-
-    A request that is under way during a collection leaves cycles among the oldest objects. Python looks at those only
-    when they have grown by a quarter, so a busy server grew by 20 MB in half an hour. What was loaded before the first
-    sweep stays for good and is left out, which keeps each look at a few milliseconds.
-    """
-    frozen = False
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         await run_in_threadpool(spaces.close_idle)
-        gc.collect()
-        if not frozen:
-            gc.freeze()
-            frozen = True
 
 
 def _ours(request: Request, error: RecollectError) -> Response:

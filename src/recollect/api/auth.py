@@ -66,8 +66,6 @@ _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token
 
 @record
 class Admission:
-    """A program with a valid token, and the space that the token belongs to."""
-
     space: OpenSpace
     token: Token
 
@@ -218,8 +216,6 @@ class Notice:
 
 @record
 class BrowserSession:
-    """A browser that is signed in, and what it has not been told yet."""
-
     csrf: str
     until: float
     notices: list[Notice]
@@ -323,7 +319,6 @@ def is_page_host(request: Request) -> bool:
 
 
 def session_of(request: Request) -> BrowserSession | None:
-    """The session of a signed-in browser, else None."""
     sessions: BrowserSessions = request.app.state.sessions
     return sessions.find(request.cookies.get(COOKIE)) if is_page_host(request) else None
 

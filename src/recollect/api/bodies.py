@@ -122,6 +122,8 @@ class Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     SEED_NAMES: ClassVar[Mapping[str, str]] = {}
+    RECORD: ClassVar[type[Any]]
+    """What becomes of it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -141,11 +143,14 @@ class Body(BaseModel):
         """The fields that were sent, with tuples for lists and records for nested objects."""
         return {name: _value(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set}
 
+    def record(self) -> Any:
+        return self.RECORD(**self.given())
+
 
 def _value(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_value, value))
-    return value.record() if isinstance(value, ReasonBody | BridgeBody) else value
+    return value.record() if isinstance(value, Body) else value
 
 
 B = TypeVar("B", bound=Body)
@@ -200,6 +205,7 @@ class DryRun(Body):
 class LearningBody(Body):
     """A learning: an insight in four fields."""
 
+    RECORD = NewLearning
     title: Title
     context: Said
     observation: Said
@@ -213,13 +219,11 @@ class LearningBody(Body):
     source_task_id: Id | None = None
     source_discovery_id: Id | None = None
 
-    def record(self) -> NewLearning:
-        return NewLearning(**self.given())
-
 
 class LearningEditBody(Body):
     """The fields to change; a field that is left out stays as it is, and an empty domain removes it."""
 
+    RECORD = LearningEdit
     title: Title = UNSET
     context: Said = UNSET
     observation: Said = UNSET
@@ -231,9 +235,6 @@ class LearningEditBody(Body):
     confidence: Annotated[Share, Field(description="Only a person may set it.")] = UNSET
     status: Literal["active", "archived"] = UNSET
     pinned: bool = UNSET
-
-    def record(self) -> LearningEdit:
-        return LearningEdit(**self.given())
 
 
 class RatingBody(Body):
@@ -271,6 +272,7 @@ class RingBody(Body):
 class InjectionBody(Body):
     """A task that wants learnings. `learnings` names chosen ones; then nothing is searched."""
 
+    RECORD = NewInjection
     task: Id
     outcome: Id
     title: Annotated[str, Field(pattern=VISIBLE)]
@@ -280,9 +282,6 @@ class InjectionBody(Body):
     min_confidence: Share | None = None
     budget: Annotated[int, Field(ge=1, le=MOST_TOKENS, description="In tokens."), WHOLE] | None = None
     known: Annotated[list[str], Field(description="Ids of learnings that the agent has seen already.")] = []
-
-    def record(self) -> NewInjection:
-        return NewInjection(**self.given())
 
 
 class FinishedTask(Body):
@@ -318,16 +317,15 @@ class TaskBody(Body):
 class ReasonBody(Body):
     """An independent argument."""
 
+    RECORD = Reason
     kind: Annotated[Word, Field(description="Such as analysis, empirical, analogy or constraint.")] = "analysis"
     text: Annotated[str, Field(max_length=TEXT_LIMIT, pattern=VISIBLE)]
-
-    def record(self) -> Reason:
-        return Reason(**self.given())
 
 
 class BridgeBody(Body):
     """What a choice looks like in the work, what it is for, or both."""
 
+    RECORD = Bridge
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
@@ -343,9 +341,6 @@ class BridgeBody(Body):
         if says_nothing(self.structure) and says_nothing(self.function):
             raise ValueError("a bridge needs a structure, a function, or both")
         return self
-
-    def record(self) -> Bridge:
-        return Bridge(**self.given())
 
 
 Reasons = Annotated[list[ReasonBody], Field(max_length=LIST_LIMIT)]
@@ -366,6 +361,7 @@ Components = Annotated[
 class DecisionBody(Body):
     """A choice and how sure its maker is."""
 
+    RECORD = NewDecision
     decision: Annotated[str, Field(max_length=TEXT_LIMIT, pattern=VISIBLE)]
     confidence: Share
     category: Word
@@ -381,13 +377,11 @@ class DecisionBody(Body):
     decided_at: Annotated[Instant | None, Field(description="Now, unless given; not in the future.")] = None
     review_in: Span | None = None
 
-    def record(self) -> NewDecision:
-        return NewDecision(**self.given())
-
 
 class DecisionEditBody(Body):
     """The fields to change, at least one; a field that is left out stays as it is."""
 
+    RECORD = DecisionEdit
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
     decision: Annotated[str, Field(max_length=TEXT_LIMIT, pattern=VISIBLE)] = UNSET
     confidence: Share = UNSET
@@ -401,9 +395,6 @@ class DecisionEditBody(Body):
     components: Components = UNSET
     agent: Word = UNSET
     review_in: Span = UNSET
-
-    def record(self) -> DecisionEdit:
-        return DecisionEdit(**self.given())
 
 
 class DecisionsWanted(Body):
@@ -422,12 +413,10 @@ class DecisionsWanted(Body):
 class ReviewBody(Body):
     """What came of a decision."""
 
+    RECORD = Review
     outcome: OutcomeOf
     result: LongText = ""
     lesson: LongText = ""
-
-    def record(self) -> Review:
-        return Review(**self.given())
 
 
 class ReversalBody(Body):
@@ -447,6 +436,7 @@ class PreserveBody(Body):
 class EntryBody(Body):
     """An entry of a log: a text, or at least one of the fields that make up a structured entry."""
 
+    RECORD = NewEntry
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
@@ -482,9 +472,6 @@ class EntryBody(Body):
         if all(map(says_nothing, said)):
             raise ValueError("the entry is empty; give a text, or at least one field such as outcome")
         return self
-
-    def record(self) -> NewEntry:
-        return NewEntry(**self.given())
 
 
 class CompactTree(Body):

@@ -86,8 +86,6 @@ def type_fault(method: str, path: str, content_type: str, length: int) -> Denied
 
 
 class Guard:
-    """Checks each request by the rules above, reads its body, and puts the headers on its answer."""
-
     def __init__(
         self,
         app: ASGIApp,

@@ -187,9 +187,7 @@ def list_discoveries(memory: Reads, window: Paged, task: str | None = None) -> R
 
 @task_routes.get("/injections", response_model=Injections, summary="The latest injections, or those of one task")
 def list_injections(memory: Reads, window: Paged, task: str | None = None) -> Response:
-    if task is not None:
-        return sliced("injections", memory.work.injections(task=task), window)
-    found, total = memory.work.injection_page(**window.part)
+    found, total = memory.work.injection_page(task=task, **window.part)
     return page("injections", found, total, window)
 
 

@@ -47,7 +47,6 @@ class _Fault(Exception):
 
 
 def dispatch(request: bytes, methods: Methods) -> bytes | None:
-    """Answer one request or a batch; None when there is nothing to say (notifications only)."""
     try:
         body = msgspec.json.decode(request)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

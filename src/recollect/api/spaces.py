@@ -53,7 +53,6 @@ class Spaces:
         self._of_secret: dict[str, str] = {}
 
     def names(self) -> list[str]:
-        """Every space, the one where the server was started first."""
         first = self.here.context.space
         try:
             return [first, *sorted(set(self._places()) - {first})]
@@ -115,7 +114,6 @@ class Spaces:
         return None
 
     def close_idle(self) -> None:
-        """Close every space that no request has used for a while."""
         with self._lock:
             before = self._seconds() - IDLE_SECONDS
             idle = [space for space in self._open.values() if not space.users and space.used_at <= before]

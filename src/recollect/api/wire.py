@@ -92,8 +92,6 @@ def page_of(name: str, kind: Any, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Window:
-    """Which part of a list is wanted."""
-
     limit: int
     offset: int
     request: Request
@@ -141,7 +139,6 @@ Found = Annotated[Window, Depends(_found)]
 
 
 def search_page(memory: Memory, query: str, part: Window, **wanted: Any) -> Response:
-    """A part of what a search found."""
     window = replace(part, limit=part.limit or memory.context.settings.search.limit)
     found = memory.search(query, limit=min(window.limit + window.offset, MOST), **wanted)
     return sliced("results", found, window)
@@ -291,7 +288,6 @@ def status_of(error: RecollectError, *, conditional: bool = False) -> int:
 def problem(
     status: int, detail: str, *, kind: str = "about:blank", headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An RFC 9457 answer."""
     body = {"type": kind, "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
     return Response(msgspec.json.encode(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 

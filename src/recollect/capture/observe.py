@@ -39,6 +39,7 @@ LONGEST_COIA = 6_000  # characters of an answer: five fields, each a few sentenc
 
 Found = tuple[tuple[DiscoveryType, str], ...]
 N = TypeVar("N", Outcome, Task)
+P = TypeVar("P", Outcome, Task, Discovery)
 
 
 ABANDONED = MINUTE  # after this time without a result, the process that observed was killed
@@ -48,8 +49,6 @@ SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
 
 @record
 class Observed:
-    """What one task's output held."""
-
     discoveries: tuple[Discovery, ...]
     captured: tuple[Captured, ...]
     unknown_types: tuple[str, ...]
@@ -172,7 +171,6 @@ def _keep(
 
 
 def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | str:
-    """The learning, or the reason why there is none."""
     if discovery.type == "dependency":
         return SKIPPED_DEPENDENCY
     answer = ask(ctx, extraction(discovery, title))
@@ -207,7 +205,6 @@ def learn_text(ctx: Context, text: str, **given: Any) -> Captured:
 
 
 def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
-    """Ask what a discovery teaches."""
     facts = {"type": discovery.type, "content": discovery.content, "task": title}
     # A host's session is both task and outcome; its id says nothing about either.
     outcome = discovery.outcome_id if discovery.outcome_id != discovery.task_id else None
@@ -233,7 +230,6 @@ def observation(output: str, task: str) -> Ask[Found]:
 
 
 def task_of(subject: str) -> str:
-    """The task of an observation."""
     return subject.removeprefix("task ")
 
 
@@ -293,7 +289,6 @@ def _named(ctx: Context, given: N) -> N:
 
 
 def titles(ctx: Context, *, task: str, outcome: str) -> tuple[str, str]:
-    """The title of a task and the name of an outcome; empty where none was given."""
     with ctx.db.read(ctx.space) as tx:
         about, serves = tasks.known(tx, Task, task), tasks.known(tx, Outcome, outcome)
         return about.title if about else "", serves.name if serves else ""
@@ -303,35 +298,35 @@ def titles(ctx: Context, *, task: str, outcome: str) -> tuple[str, str]:
 
 
 def outcome_page(ctx: Context, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
-    check_page(limit, offset)
-    return ctx.read(tasks.page, Outcome, limit=limit, offset=offset)
+    return _page(ctx, Outcome, limit=limit, offset=offset)
 
 
 def task_page(ctx: Context, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
-    check_page(limit, offset)
-    with ctx.db.read(ctx.space) as tx:
-        if outcome is not None:
-            tasks.get(tx, Outcome, outcome)
-        return tasks.page(tx, Task, outcome_id=outcome, limit=limit, offset=offset)
+    return _page(ctx, Task, limit=limit, offset=offset, outcome_id=outcome)
 
 
 def discovery_page(
     ctx: Context, *, task: str | None = None, limit: int = 50, offset: int = 0
 ) -> tuple[list[Discovery], int]:
+    return _page(ctx, Discovery, limit=limit, offset=offset, task_id=task)
+
+
+def _page(ctx: Context, kind: type[P], *, limit: int, offset: int, **of: str | None) -> tuple[list[P], int]:
     check_page(limit, offset)
     with ctx.db.read(ctx.space) as tx:
-        if task is not None:
-            tasks.get(tx, Task, task)
-        return tasks.page(tx, Discovery, task_id=task, limit=limit, offset=offset)
+        for name, id in of.items():
+            if id is not None:
+                tasks.get(tx, Outcome if name == "outcome_id" else Task, id)
+        return tasks.page(tx, kind, limit=limit, offset=offset, **of)
 
 
 def injection_page(
     ctx: Context, *, task: str | None = None, limit: int = 50, offset: int = 0
 ) -> tuple[list[Injection], int]:
-    """What a task was shown, all of it; without a task, what was shown lately."""
+    """What a task was shown, in order; without a task, what was shown lately."""
     check_page(limit, offset)
     with ctx.db.read(ctx.space) as tx:
         if task is None:
             return tasks.latest_injections(tx, limit=limit, offset=offset), db.count(tx, "injections")
         shown = tasks.injections_of_task(tx, tasks.get(tx, Task, task).id)
-        return shown, len(shown)
+        return shown[offset : offset + limit], len(shown)

@@ -38,7 +38,6 @@ def _drawn_bold(text: str) -> str:
 
 
 def redactions(kinds: Sequence[str]) -> str:
-    """The kinds of secrets that were redacted from a text, in brackets."""
     return f" (redacted: {', '.join(kinds)})" if kinds else ""
 
 
@@ -107,19 +106,16 @@ def listing(
 
 
 def paged(command: F) -> F:
-    """The options of a long list."""
     command = click.option("--offset", type=int, default=0, help="How many to skip.")(command)
     return click.option("--limit", type=int, default=50, show_default=True, help="How many.")(command)
 
 
 def page_of(key: str, found: Sequence[object], text: str, *, total: int, limit: int, offset: int) -> Output:
-    """One page of a long list, and how to see more of it."""
     more = f"\n{len(found)} of {total}; --offset shows more" if total > len(found) + offset else ""
     return Output(listing(key, found, total=total, limit=limit, offset=offset), text + more)
 
 
 def common(command: F) -> F:
-    """The options every command takes."""
     command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
     return click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")(command)
 

@@ -19,7 +19,6 @@ _PAIR = re.compile(r"([a-z][\w.:/-]*)=(.*)", re.DOTALL)
 
 
 def _details(command: Any) -> Any:
-    """The options that `decide` and `decision edit` share."""
     for option in reversed(
         [
             click.option("--stakes", type=click.Choice(STAKES), help="What a mistake would cost."),

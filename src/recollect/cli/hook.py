@@ -14,7 +14,6 @@ from recollect.cli.printing import put
 
 
 def main(arguments: list[str]) -> int:
-    """Answer one event. Whatever is wrong, the host sees an exit code of 0."""
     try:
         event, host, pid = _read(arguments)
         from recollect.hosts.hook import respond, seconds_of, time_limit

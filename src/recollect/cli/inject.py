@@ -47,7 +47,6 @@ def main(arguments: list[str]) -> int:
 
 
 def read(arguments: list[str]) -> dict[str, Any]:
-    """The values of the options that were given."""
     # A fixed width: to ask the terminal for its own, argparse loads `shutil`.
     parser = _Arguments(
         add_help=False,
@@ -65,7 +64,6 @@ def read(arguments: list[str]) -> dict[str, Any]:
 
 
 def run(given: dict[str, Any]) -> int:
-    """Choose, remember, print."""
     from recollect.cli.printing import open_memory
 
     if given.get("description") == "-":

@@ -33,12 +33,8 @@ def list_staged(memory: Memory, file: str | None, summary: bool) -> Output:
     FILE is relative to the project; by default it is the setting staging.file.
     """
     found = memory.staging.ages(file)
-    entries = [
-        {"title": one.title, "age": one.age, "added": one.added and one.added.isoformat(), "slug": one.slug}
-        for one in found.entries
-    ]
-    last = found.last_consolidation and found.last_consolidation.isoformat()
-    report = listing("staged", entries, file_lines=found.file_lines, last_consolidation=last)
+    last = found.last_consolidation
+    report = listing("staged", found.entries, file_lines=found.file_lines, last_consolidation=last)
     return Output(report, _summary(found) if summary else _report(found))
 
 

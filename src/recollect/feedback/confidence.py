@@ -49,34 +49,30 @@ def take(ctx: Context, given: TaskVerdicts, *, change: str | None = None) -> Tak
     ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
     task = storable_id(given.task, "task")  # of the output, only the ids in it are kept
     signals = read_signals(given.output)
-    counted: list[str] = []
-    repeated: list[str] = []
-    missing: list[str] = []
     verdicts: list[tuple[str, Verdict]] = [(id, "helpful") for id in signals.helpful]
     verdicts += [(id, "not_helpful") for id in signals.not_helpful]
+    became: dict[str, str] = {}
     if verdicts:
         change = change or ctx.ids("change")
         with ctx.db.write(ctx.space) as tx:
             for id, verdict in verdicts:
                 known = tasks.verdict_on(tx, learning=id, task=task)
                 if known is None:
-                    missing.append(id)
+                    became[id] = "not_injected"
                 elif known[0] is not None or tasks.judged_beside(tx, id, task):
-                    repeated.append(id)
+                    became[id] = "repeated"
                 else:
                     _count(tx, ctx, id, task, verdict, change)
-                    counted.append(id)
-    return Taken(
-        counted=tuple(counted), repeated=tuple(repeated), both=tuple(signals.both), not_injected=tuple(missing)
-    )
+                    became[id] = "counted"
+    each = {what: tuple(id for id in became if became[id] == what) for what in ("counted", "repeated", "not_injected")}
+    return Taken(both=tuple(signals.both), **each)
 
 
 def in_ring(tx: Tx, given: TaskVerdicts) -> TaskVerdicts | None:
     """The verdicts of a final message on what a ring showed the task. Of the message nothing else goes there."""
     said, task = read_signals(given.output), storable_id(given.task, "task")
-    lines = [f"LEARNING_HELPFUL: {id}" for id in said.helpful] + [
-        f"LEARNING_NOT_HELPFUL: {id}" for id in said.not_helpful
-    ]
+    verdicts = {"LEARNING_HELPFUL": said.helpful, "LEARNING_NOT_HELPFUL": said.not_helpful}
+    lines = [f"{verdict}: {id}" for verdict, ids in verdicts.items() for id in ids]
     known = [line for line in lines if tasks.verdict_on(tx, learning=line.split()[1], task=task) is not None]
     return TaskVerdicts(output="\n".join(known), task=task) if known else None
 
@@ -194,8 +190,7 @@ def _sign(tx: Tx, ctx: Context, shown: Injection, sign: Sign) -> None:
     step = {"used": 1, "contradicted": -1}.get(sign.kind, 0) * thousandths(rules.sign)
     after = before
     if step and shown.feedback is None:  # a verdict says more
-        lowest, highest = min(before, thousandths(rules.floor)), max(before, thousandths(rules.ceiling))
-        after = max(lowest, min(highest, before + step))
+        after = _within(ctx, before, before + step)
         rows.count_verdict(tx, shown.learning_id, helpful=0, not_helpful=0, stored=after, at=ctx.clock.now())
     moved = {"confidence": decimal(before)}, {"confidence": decimal(after)}
     old, new = moved if after != before else (None, None)
@@ -210,17 +205,20 @@ BATCH = 500  # learnings per transaction: few enough that other writers do not w
 
 def after_verdict(ctx: Context, stored: int, verdict: Verdict) -> int:
     rules = ctx.settings.confidence
-    # A person may have set a value beyond the bounds; then a verdict does not move it back.
-    if verdict == "helpful":
-        return max(stored, min(thousandths(rules.ceiling), stored + thousandths(rules.helpful)))
-    return min(stored, max(thousandths(rules.floor), stored - thousandths(rules.not_helpful)))
+    step = thousandths(rules.helpful) if verdict == "helpful" else -thousandths(rules.not_helpful)
+    return _within(ctx, stored, stored + step)
 
 
 def without_verdict(ctx: Context, stored: int, moved: int) -> int:
-    """Confidence without what a verdict moved, within the same bounds as the verdict."""
+    """Confidence without what a verdict moved."""
+    return _within(ctx, stored, stored - moved)
+
+
+def _within(ctx: Context, stored: int, wanted: int) -> int:
+    """What a confidence becomes. A person may have set it beyond the bounds; then no move brings it back to them."""
     rules = ctx.settings.confidence
     lowest, highest = min(stored, thousandths(rules.floor)), max(stored, thousandths(rules.ceiling))
-    return max(lowest, min(highest, stored - moved))
+    return max(lowest, min(highest, wanted))
 
 
 def decay(ctx: Context) -> int:
@@ -269,8 +267,7 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
     if not count:
         return 0
     before = round(learning.confidence * 1000)
-    # A confidence that was set below the floor stays there: decay never raises.
-    after = min(before, max(thousandths(rules.floor), before - count * thousandths(rules.decay)))
+    after = _within(ctx, before, before - count * thousandths(rules.decay))
     rows.set_decayed(tx, learning.id, stored=after, until=until)
     if after == before:
         return 0

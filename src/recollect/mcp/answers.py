@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.core.choices import Trust
     from recollect.search.everything import Hit
     from recollect.tend.kinds import Neighbouring
+    from recollect.tend.status import Status
 
 _FROM_OUTSIDE = "  [from outside, not adopted by a person]"
 
@@ -51,8 +52,6 @@ class FoundHit:
 
 @record
 class Found:
-    """Hits, or what to try where there are none."""
-
     hits: tuple[FoundHit, ...]
     note: str
 
@@ -61,7 +60,6 @@ class Found:
 
 
 def found(hits: Sequence[Hit], query: str, given: Iterable[str]) -> Found:
-    """What a search found with some filters."""
     from recollect.search.everything import NARROWING, nothing_found
 
     return Found(
@@ -105,8 +103,6 @@ def around(texts: Sequence[Neighbouring]) -> Around:
 
 @record
 class Thing:
-    """The full text of one id, and the stored record where there is one."""
-
     id: str
     kind: str
     title: str
@@ -137,11 +133,10 @@ class Kept:
 
 
 def kept_learning(done: Captured) -> Kept:
-    """A learning that was stored, or merged into one that said the same."""
     known = done.learning
     notes = {
         "left unchanged": done.left,
-        "replaces": done.replaced,
+        "it replaces": done.replaced,
         "a person is asked whether it contradicts": done.asked,
     }
     return Kept(
@@ -150,7 +145,7 @@ def kept_learning(done: Captured) -> Kept:
         title=known.title,
         confidence=known.confidence,
         redacted=done.redacted,
-        note="; ".join(f"{said}: {', '.join(names)}" for said, names in notes.items() if names),
+        note="; ".join(f"{said} {', '.join(names)}" for said, names in notes.items() if names),
     )
 
 
@@ -165,31 +160,14 @@ class Said:
         return "\n".join(self.lines)
 
 
-@record
-class State:
-    """How much is remembered, and what waits."""
-
-    space: str
-    engine: str
-    learnings: dict[str, int]
-    decisions: dict[str, int]
-    tree: dict[str, int]
-    injections: int
-    verdicts: dict[str, int]
-    inbox: int
-    spooled: int
-    set_aside: int
-
-    def text(self) -> str:
-        counted = {"learnings": self.learnings, "decisions": self.decisions, "nodes of the tree": self.tree}
-        lines = [
-            f"{name}: {', '.join(f'{n} {what}' for what, n in counts.items())}" for name, counts in counted.items()
-        ]
-        shown = f"shown to tasks: {self.injections}, of them {self.verdicts['helpful']} rated helpful"
-        waits = f"waiting: {self.inbox} for a person, {self.spooled} to be written"
-        if self.set_aside:
-            waits += f", {self.set_aside} set aside as failed (recollect doctor --fix tries again)"
-        return "\n".join([f"memory of {self.space} ({self.engine})", *lines, shown, waits])
+def state(found: Status) -> Said:
+    counted = {"learnings": found.learnings, "decisions": found.decisions, "nodes of the tree": found.tree}
+    lines = [f"{name}: {', '.join(f'{n} {what}' for what, n in counts.items())}" for name, counts in counted.items()]
+    shown = f"shown to tasks: {found.injections}, of them {found.verdicts['helpful']} rated helpful"
+    waits = f"waiting: {found.inbox} for a person, {found.spooled} to be written"
+    if found.set_aside:
+        waits += f", {found.set_aside} set aside as failed (recollect doctor --fix tries again)"
+    return Said(lines=(f"memory of {found.space} ({found.engine})", *lines, shown, waits))
 
 
 def _shown(text: str) -> str:

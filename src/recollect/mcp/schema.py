@@ -55,7 +55,6 @@ class Tool:
     run: Callable[..., Any]
 
     def listed(self) -> dict[str, Any]:
-        """The tool as a client lists it."""
         hints: dict[str, bool] = {"readOnlyHint": self.effect == "reads", "openWorldHint": False}
         if self.effect != "reads":
             hints |= {"destructiveHint": False, "idempotentHint": self.effect == "changes"}

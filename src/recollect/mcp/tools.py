@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from recollect.core.errors import BadInput
 from recollect.mcp import answers
-from recollect.mcp.answers import Around, Found, Kept, Said, State, Thing
+from recollect.mcp.answers import Around, Found, Kept, Said, Thing
 from recollect.mcp.schema import fields, number, several, takes, text, whole
 
 TYPE_CHECKING = False
@@ -68,8 +68,7 @@ def timeline(memory: Memory, kind: tuple[str, ...] = (), around: str = "", **opt
 )
 def get(memory: Memory, id: str) -> Thing:
     """Read the full text of one id."""
-    found, record = memory.texts.for_agent(id)
-    return Thing(id=id, kind=found.kind, title=found.title, body=found.text, trust=found.trust, record=record)
+    return Thing(**vars(memory.texts.for_agent(id)))
 
 
 @takes(
@@ -239,10 +238,9 @@ def rate(memory: Memory, learning: str, verdict: str, task: str | None = None) -
 
 
 @takes("reads")
-def status(memory: Memory) -> State:
+def status(memory: Memory) -> Said:
     """How much is remembered here, and what waits for a person."""
-    found = vars(memory.status())
-    return State(**{name: found[name] for name in State.__annotations__})
+    return answers.state(memory.status())
 
 
 @takes("reads")
