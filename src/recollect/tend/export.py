@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NoReturn
 
@@ -39,6 +40,7 @@ BATCH = 200  # lines a transaction takes, so that other writers wait for millise
 REPORTED = 1000  # problems that are listed; the rest is counted
 
 Progress = Callable[[int], object]
+Numbered = tuple[int, ImportedLearning]
 
 
 @record
@@ -113,94 +115,84 @@ def import_lines(
     """Take in an export. Doing it twice changes nothing; a line that cannot be taken is named and passed over."""
     check_trust(ctx.actor.trust, trust)
     terms = Terms(trust=trust, now=ctx.clock.now(), change=ctx.ids("change"), reason=f"imported from {name}")
+    done = _Done()
     with after("What was taken in so far stays", "Run this again: nothing is taken in twice"):
-        return _Import(ctx, terms).run(stream, progress)
-
-
-class _Import:
-    """The state of one import: what was counted, and what waits for its successor."""
-
-    def __init__(self, ctx: Context, terms: Terms):
-        self._ctx = ctx
-        self._terms = terms
-        self._added: Counter[str] = Counter()
-        self._known = self._adopted = self._left = self._unreported = 0
-        self._conflicts: list[ImportProblem] = []
-        self._bad: list[ImportProblem] = []
-        self._waiting: list[tuple[int, ImportedLearning]] = []
-
-    def run(self, stream: BinaryIO, progress: Progress | None) -> Imported:
-        batch: list[tuple[int, Record]] = []
-        for number, raw in _lines(stream):
-            record = self._read(number, raw)
-            if record is not None:
-                batch.append((number, record))
-            if len(batch) >= BATCH:
-                self._put(batch)
-                batch = []
+        lines = iter(_lines(stream))
+        waiting: list[Numbered] = []  # superseded learnings that came before what replaced them
+        while batch := list(islice(lines, BATCH)):
+            waiting += _put(ctx, terms, [one for line in batch if (one := _read(ctx, terms, *line, done))], done)
             if progress is not None:
-                progress(1)
-        self._put(batch)
-        while waiting := self._waiting:  # superseded learnings that came before what replaced them
-            self._waiting = []
-            self._put(waiting)
-            if len(self._waiting) == len(waiting):  # their successors are not in the import
-                self._waiting = []
-                gone = {"status": "archived", "superseded_by": None}
-                self._put([(n, replace(one, learning=replace(one.learning, **gone))) for n, one in waiting])
-        return Imported(
-            trust=self._terms.trust,
-            added=dict(self._added),
-            adopted=self._adopted,
-            known=self._known,
-            left=self._left,
-            conflicts=tuple(self._conflicts),
-            bad=tuple(self._bad),
-            unreported=self._unreported,
-        )
+                progress(len(batch))
+        while waiting and len(left := _put(ctx, terms, waiting, done)) < len(waiting):
+            waiting = left
+        gone = {"status": "archived", "superseded_by": None}  # the successors of the others are not in the import
+        rest = [(number, replace(one, learning=replace(one.learning, **gone))) for number, one in waiting]
+        _put(ctx, terms, rest, done)
+    reported = len(done.conflicts) + len(done.bad)
+    return Imported(
+        trust=trust,
+        added=dict(done.added),
+        adopted=done.fates["adopted"],
+        known=done.fates["known"],
+        left=done.fates["left"],
+        conflicts=tuple(done.conflicts),
+        bad=tuple(done.bad),
+        unreported=done.fates["conflict"] + done.fates["bad"] - reported,
+    )
 
-    def _read(self, number: int, raw: bytes | None) -> Record | None:
-        try:
-            values = _parsed(raw)
-            kind = values.get("type")
-            if kind == HEADER:
-                _refuse_newer(values)
-                return None
-            if kind in HISTORY:
-                self._left += 1
-                return None
-            if kind not in import_records.KINDS:
-                raise BadInput(f"unknown type {str(kind)[:60]!r}; use one of {', '.join(import_records.KINDS)}")
-            return import_records.read(self._ctx, self._terms, str(kind), values)
-        except BadInput as error:
-            self._report(self._bad, number, str(error))
-            return None
 
-    def _put(self, batch: Sequence[tuple[int, Record]]) -> None:
-        fates: list[str] = []
-        for start in range(0, len(batch), BATCH):
-            with self._ctx.db.write(self._ctx.space) as tx:
-                some = batch[start : start + BATCH]
-                fates += [import_records.put(tx, self._ctx, self._terms, record) for _, record in some]
-        for (number, given), fate in zip(batch, fates, strict=True):
-            if fate == "added":
-                self._added["learning" if isinstance(given, ImportedLearning) else type(given).__name__.lower()] += 1
-            elif fate == "adopted":
-                self._adopted += 1
-            elif fate == "known":
-                self._known += 1
-            elif fate == "waiting":
-                assert isinstance(given, ImportedLearning)
-                self._waiting.append((number, given))
-            else:
-                id = given.learning.id if isinstance(given, ImportedLearning) else given.id
-                self._report(self._conflicts, number, f"{id} is here already with another content, which was kept")
+class _Done:
+    """What became of the lines so far."""
 
-    def _report(self, problems: list[ImportProblem], line: int, reason: str) -> None:
+    def __init__(self) -> None:
+        self.added: Counter[str] = Counter()
+        self.fates: Counter[str] = Counter()
+        self.conflicts: list[ImportProblem] = []
+        self.bad: list[ImportProblem] = []
+
+    def refuse(self, fate: Literal["bad", "conflict"], line: int, reason: str) -> None:
+        self.fates[fate] += 1
+        problems = self.bad if fate == "bad" else self.conflicts
         if len(problems) < REPORTED:
             problems.append(ImportProblem(line=line, reason=reason))
+
+
+def _read(ctx: Context, terms: Terms, number: int, raw: bytes | None, done: _Done) -> tuple[int, Record] | None:
+    try:
+        values = _parsed(raw)
+        kind = values.get("type")
+        if kind == HEADER:
+            _refuse_newer(values)
+        elif kind in HISTORY:
+            done.fates["left"] += 1
+        elif kind in import_records.KINDS:
+            return number, import_records.read(ctx, terms, str(kind), values)
         else:
-            self._unreported += 1
+            raise BadInput(f"unknown type {str(kind)[:60]!r}; use one of {', '.join(import_records.KINDS)}")
+    except BadInput as error:
+        done.refuse("bad", number, str(error))
+    return None
+
+
+def _put(ctx: Context, terms: Terms, batch: Sequence[tuple[int, Record]], done: _Done) -> list[Numbered]:
+    """Store records; gives the learnings that wait for their successor."""
+    waiting: list[Numbered] = []
+    for start in range(0, len(batch), BATCH):
+        some = batch[start : start + BATCH]
+        with ctx.db.write(ctx.space) as tx:
+            fates = [import_records.put(tx, ctx, terms, record) for _, record in some]
+        for (number, given), fate in zip(some, fates, strict=True):
+            if fate == "added":
+                done.added["learning" if isinstance(given, ImportedLearning) else type(given).__name__.lower()] += 1
+            elif fate == "conflict":
+                id = given.learning.id if isinstance(given, ImportedLearning) else given.id
+                done.refuse(fate, number, f"{id} is here already with another content, which was kept")
+            elif fate == "waiting":
+                assert isinstance(given, ImportedLearning)
+                waiting.append((number, given))
+            else:
+                done.fates[fate] += 1
+    return waiting
 
 
 def _records(tx: Tx) -> Iterator[tuple[str, dict[str, Any]]]:
