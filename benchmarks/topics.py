@@ -6,13 +6,14 @@ that names one are what its first topic is held against, by the adjusted Rand in
 nearest by BM25, with a threshold chosen as ours was, and with the best one for this very history, which no product
 could know.
 
-`--fit` prints the weights of `text/topics.py` from the given histories; `--openers` prints the words that open titles,
-for `text/topic_names.py`; `--names FILE` writes 200 names for a reader, each with up to three titles of its entries.
+`--fit` prints the weights of `text/topics.py` from the given histories; `--names FILE` writes 200 names for a reader as
+JSON lines, each with up to three titles of its entries.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import random
 import re
@@ -59,11 +60,7 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=1_000)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--names", type=Path)
-    parser.add_argument("--openers", action="store_true")
     options = parser.parse_args()
-    if options.openers:
-        print(" ".join(_openers(options.folders)))
-        return
     pairs: list[tuple[tuple[float, ...], bool]] = []
     named: list[tuple[str, list[str]]] = []
     for folder in options.folders:
@@ -79,8 +76,8 @@ def main() -> None:
         _fit(pairs)
     if options.names:
         chosen = random.Random(7).sample(named, min(200, len(named)))
-        lines = (f"{name}\n" + "".join(f"    {title}\n" for title in titles) for name, titles in chosen)
-        options.names.write_text("\n".join(lines), "utf-8")
+        rows = (json.dumps({"titles": titles, "name": name}, ensure_ascii=False) for name, titles in chosen)
+        options.names.write_text("".join(f"{row}\n" for row in rows), "utf-8")
 
 
 def _history(folder: Path, until: str, count: int) -> Iterator[Commit]:
@@ -161,24 +158,6 @@ def _named(memory: Memory) -> list[tuple[str, list[str]]]:
             some = dict.fromkeys((entries[0], entries[len(entries) // 2], entries[-1]))
             named.append((topic.name, [stored.title for entry in some if (stored := passages.by_id(tx, entry))]))
     return named
-
-
-def _openers(folders: Sequence[Path]) -> list[str]:
-    """Words that open 40 % of the subjects they stand in, at least eight times and in three histories."""
-    first: Counter[str] = Counter()
-    every: Counter[str] = Counter()
-    places: dict[str, set[Path]] = defaultdict(set)
-    for folder in folders:
-        shown = ["git", "-C", str(folder), "log", "--no-merges", "-n6000", "--format=%s"]
-        said = subprocess.run(shown, capture_output=True, check=True).stdout.decode("utf-8", "replace")
-        for line in said.splitlines():
-            title = re.sub(r"^[\w./()-]+:\s+", "", _without_issues(line))
-            found = [word.lower() for word in re.findall(r"[A-Za-z][a-z]+(?![\w.])", title)]
-            every.update(found)
-            if found and title.lower().startswith(found[0]):
-                first[found[0]] += 1
-                places[found[0]].add(folder)
-    return sorted(w for w, n in first.items() if n >= 8 and n >= 0.4 * every[w] and len(places[w]) >= 3)
 
 
 def _rand(one: Sequence[str], other: Sequence[str]) -> float:

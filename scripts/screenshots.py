@@ -2,7 +2,7 @@
 
 Plays the week of `scripts/week.py`, adds the past months of the same shop, serves it, signs in with a real browser and
 photographs pages. Without a folder it writes the three of docs/pictures; with one it writes every page at four widths
-in light and dark there.
+in light and dark there, and those of a memory that is empty.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ import os
 import random
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
 from week import MONDAY, Project, Week
 
-from recollect import Actor, Memory, NewDecision, Review
+from recollect import Actor, Memory, NewDecision, NewFinding, Review
 from recollect.core.clock import ScriptedClock
 from recollect.core.journal import NewEntry
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from browsing import chromium, signed_in  # noqa: E402
+from browsing import Site, chromium, signed_in  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 WIDTHS = (390, 768, 1280, 1920)
@@ -103,6 +104,11 @@ def fill(memory: Memory, clock: ScriptedClock, *, days: int) -> None:
             anyway=True, title=title, context="Deploying the shop", observation=f"It mattered: {action}",
             implication="Whoever deploys has to know", action=action,
         )  # fmt: skip
+    for number, (area, rule) in enumerate((area, rule) for area in AREAS[:4] for rule in RULES[:3]):
+        found = NewFinding(description=rule[1].format(area), category=area, proposed_rule=rule[2])
+        memory.themes.add(f"work-{number}", found)
+        if number == 9:  # the last two wait
+            memory.themes.run(always=True)
     memory.cycle()
 
 
@@ -122,6 +128,9 @@ def shop(folder: Path) -> Memory:
 def addresses(memory: Memory) -> dict[str, str]:
     """Every kind of page by a name."""
     one = memory.learnings.page(sort="injected", limit=1)[0][0]
+    other = memory.learnings.search(one.title, limit=2)[1]
+    decided = [each.id for each in memory.decisions.page(outcome="success", limit=2)[0]]
+    topic = max(memory.topics.page(limit=50)[0], key=lambda each: each.entries).id
     plain = (
         "inbox",
         "learnings",
@@ -142,34 +151,72 @@ def addresses(memory: Memory) -> dict[str, str]:
         "learning": f"/learnings/{one.id}",
         "edit": f"/learnings/{one.id}/edit",
         "pick": f"/learnings/{one.id}/pick",
+        "compare": f"/learnings/{one.id}/compare?other={other.id}",
+        "decision": f"/decisions/{decided[0]}",
+        "decision-edit": f"/decisions/{decided[0]}/edit",
+        "decision-compare": f"/decisions/{decided[0]}/compare?other={decided[1]}",
+        "topic": f"/topics/{topic}",
+        "theme": f"/themes/{memory.themes.list()[0].name}",
+        "theme-plan": "/themes/plan",
         "insight": "/decisions/insight",
         "month": "/journal/monthly/2026-02",
+        "week": "/journal/weekly/2026-W10",
         "log": "/journal/log/2026-03-03",
+        "entry": "/text/log/2026-03-03%231",
+        "missing": "/nowhere",
     }
+
+
+EMPTY = ("", "inbox", "agent", "learnings", "decisions", "journal", "topics", "themes", "staging", "sessions", "search")
+"""The pages of a memory that holds nothing yet."""
 
 
 def main() -> None:
     wanted = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     target = wanted or PICTURES
     target.mkdir(parents=True, exist_ok=True)
-    looks = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")] if wanted else [(1280, "light")]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        chromium() as browser,
-        shop(Path(folder)) as memory,
-        signed_in(browser, memory, "shots") as site,
-    ):
-        pages = addresses(memory)
-        for width, scheme in looks:
-            window = site.another(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            for name in pages if wanted else SHOWN:
-                window.set_viewport_size({"width": width, "height": 800 if wanted else SHOWN[name]})
-                window.goto(site.served.site + pages[name])
-                if name == "home":
-                    window.wait_for_selector("[data-feed].live")
-                file = f"{name}-{width}-{scheme}.png" if wanted else f"{name}.png"
-                window.screenshot(path=target / file, full_page=bool(wanted))
-            window.context.close()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        with shop(Path(folder)) as memory, signed_in(browser, memory, "shots") as site:
+            if wanted:
+                everything(site, addresses(memory), target)
+            else:
+                pages = addresses(memory)
+                for name, height in SHOWN.items():
+                    photograph(site, {name: pages[name]}, target, 1280, height=height)
+        if wanted:
+            person = Actor(name="ada", channel="terminal", trust="human")
+            (Path(folder) / "empty").mkdir()
+            with (
+                Memory.open(Path(folder) / "empty", create=True, actor=person) as memory,
+                signed_in(browser, memory, "empty") as site,
+            ):
+                everything(site, {f"empty-{name or 'home'}": f"/{name}" for name in EMPTY}, target)
+
+
+def everything(site: Site, pages: Mapping[str, str], target: Path) -> None:
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            photograph(site, pages, target, width, scheme=scheme, suffix=f"-{width}-{scheme}")
+
+
+def photograph(
+    site: Site,
+    pages: Mapping[str, str],
+    target: Path,
+    width: int,
+    *,
+    height: int = 0,
+    scheme: str = "light",
+    suffix: str = "",
+) -> None:
+    """Pictures of pages; without a height of the whole page."""
+    window = site.another(viewport={"width": width, "height": height or 800}, color_scheme=scheme)
+    for name, path in pages.items():
+        window.goto(site.served.site + path)
+        if path == "/":
+            window.wait_for_selector("[data-feed].live")
+        window.screenshot(path=target / f"{name}{suffix}.png", full_page=not height)
+    window.context.close()
 
 
 if __name__ == "__main__":

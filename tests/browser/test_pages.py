@@ -334,6 +334,49 @@ def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
     assert site.memory.decisions.get(id).status == "active"
 
 
+def test_a_decision_is_replaced_by_one_that_is_found_by_its_words(site: Site) -> None:
+    old, new = (
+        site.memory.decisions.record(NewDecision(decision=text, confidence=0.8, category="storage")).decision.id
+        for text in ("Keep sessions in Redis because they expire", "Keep sessions in PostgreSQL because they must last")
+    )
+    site.go(f"/decisions/{old}")
+    site.follow("Choose the decision that replaces it")
+    site.page.get_by_label("The other decision").fill("must last")
+    expect(site.page.locator("#found a").first).to_contain_text("PostgreSQL")
+    with site.page.expect_navigation():
+        site.page.locator("#found a").first.click()
+    assert site.page.locator(".pair del").all_inner_texts()[:1] == ["Redis"]
+    assert site.page.locator(".pair ins").all_inner_texts()[:1] == ["PostgreSQL"]
+    with site.page.expect_navigation():
+        site.page.get_by_role("button", name="Supersede").last.click()
+    assert site.memory.decisions.get(old).superseded_by == new
+    assert "Replaced “Keep sessions in Redis" in site.page.inner_text("#notices")
+    site.go("/")
+    assert "replaced Keep sessions in Redis" in site.says()
+
+
+def test_replacing_a_decision_is_taken_back(site: Site) -> None:
+    old, new = (
+        site.memory.decisions.record(NewDecision(decision=text, confidence=0.8, category="storage")).decision.id
+        for text in ("Keep sessions in Redis because they expire", "Keep sessions in PostgreSQL because they must last")
+    )
+    site.go(f"/decisions/{old}/compare?other={new}")
+    with site.page.expect_navigation():
+        site.page.get_by_role("button", name="Supersede").last.click()
+    site.press("Undo")
+    assert site.memory.decisions.get(old).status == "active"
+
+
+def test_a_learning_moves_to_the_persons_ring_and_back(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.go(f"/learnings/{id}")
+    site.press("Move to me")
+    assert "to your own ring" in site.page.inner_text("#notices")
+    assert site.memory.learnings.get(id).status == "archived"
+    site.press("Undo")
+    assert [one.title for one in site.memory.learnings.page()[0]] == [WEBHOOKS["title"]]
+
+
 def test_two_editors_of_one_decision_lose_nothing(site: Site) -> None:
     new = NewDecision(decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture")
     id = site.memory.decisions.record(new).decision.id
@@ -389,9 +432,25 @@ def test_themes_are_gathered_renamed_and_a_finding_becomes_a_learning(site: Site
         text = f"The cache key of job {number} leaves out the lock file, so builds reuse stale packages"
         memory.themes.add(f"work-{number}", NewFinding(description=text, proposed_rule="Hash the lock file"))
     site.go("/themes")
+    site.follow("What a gathering would do")
+    assert "5 findings would join a theme" in site.says()
+    row = site.page.locator("[data-row]", has_text="work-4#1")
+    with site.page.expect_navigation():
+        row.get_by_role("button", name="Hold").click()
+    assert "Held back finding/work-4#1" in site.page.inner_text("#notices")
+    assert "work-4" not in site.page.inner_text(".diff")
+    site.press("Undo")
+    assert "work-4" in site.page.inner_text(".diff")
+    with site.page.expect_navigation():
+        row.get_by_role("button", name="Hold").click()
+    shown = site.page.locator(".diff .plus").all_inner_texts()
     site.press("Gather now")
     with site.page.expect_navigation():
         site.page.locator("tbody a").first.click()
+    assert "work-4" not in site.says()
+    name = site.page.inner_text("h1")
+    written = memory.themes.show(name)[1].splitlines()
+    assert [line.removeprefix("+").rstrip("\n") for line in shown] == written
     site.page.get_by_label("New name").fill("build-caching")
     site.press("Rename")
     assert site.page.inner_text("h1") == "build-caching"
@@ -427,9 +486,44 @@ def test_staging_shows_ages_and_the_diff_and_consolidates(site: Site, tmp_path: 
     assert title not in site.page.inner_text(".card .list")
     site.press("Undo")
     assert title in site.page.inner_text(".card .list")
+    docs, staged = tmp_path / "project" / "docs", tmp_path / "project" / "memory" / "learnings.md"
+
+    def rules(*texts: str) -> set[str]:
+        return {line.strip("#*- .") for text in texts for line in text.splitlines() if "When a build cache" in line}
+
+    before = rules(staged.read_text())
     site.press("Consolidate now")
     assert "consolidated" in site.says()
-    assert "lock files" in "".join(path.read_text() for path in (tmp_path / "project" / "docs").rglob("*.md"))
+    moved = before - rules(staged.read_text())
+    assert any("lock files" in rule for rule in moved)
+    site.press("Undo")
+    assert "Staged again: “When a build cache depends on" in site.page.inner_text("#notices")
+    assert rules(staged.read_text()) == before
+    assert "When a build cache" not in "".join(path.read_text() for path in docs.rglob("*.md"))
+
+
+def test_a_staged_rule_is_taken_out_made_a_learning_and_back(site: Site) -> None:
+    rule = "When a build cache depends on lock files, put their hash into its key"
+    site.go("/staging")
+    site.page.get_by_label("The rule").fill(rule)
+    site.press("Stage")
+    assert f"“{rule}” is staged" in site.page.inner_text("#notices")
+    site.press("Undo")
+    assert "Nothing is staged" in site.says() or rule not in site.page.inner_text("main")
+    site.press("Undo")
+    site.press("Make it a learning")
+    assert f"Made a learning of “{rule}”" in site.page.inner_text("#notices")
+    assert [one.title for one in site.memory.learnings.page()[0]] == [rule]
+    site.press("Undo")
+    assert rule in site.page.inner_text("table")
+    assert site.memory.learnings.page()[0] == []
+    stranger = site.memory.acting_as(STRANGER)
+    stranger.staging.stage("When a deploy fails, roll back before reading logs", "It was down for an hour.")
+    site.go("/staging")
+    site.press("Adopt")
+    assert "not adopted" not in site.memory.project.root.joinpath("memory/learnings.md").read_text()
+    site.press("Undo")
+    assert "not adopted" in site.memory.project.root.joinpath("memory/learnings.md").read_text()
 
 
 def test_what_is_staged_is_shown_also_where_git_cannot_say_how_old_it_is(site: Site) -> None:

@@ -277,7 +277,7 @@ def test_a_token_is_made_shown_once_and_revoked(site: Site) -> None:
     site.go("/tokens")
     assert "rct_" not in site.page.content()
     with site.page.expect_navigation():
-        site.page.locator("tr", has_text="dashboard").get_by_role("button", name="Revoke").click()
+        site.page.locator("tr", has_text="dashboard").get_by_role("button", name="Revoke for good").click()
     assert [one.revoked_at is not None for one in site.memory.tokens.list() if one.name == "dashboard"] == [True]
 
 

@@ -206,6 +206,39 @@ def test_a_folder_can_be_set_and_never_leaves_the_project(open_memory: Opener, t
             open_memory()
 
 
+def test_a_preview_is_what_a_gathering_writes_and_changes_nothing(memory: Memory, folder: Folder) -> None:
+    for number in range(5):
+        folder.drop(f"wu-{number}", f"The cache key of job {number} leaves out the lock file")
+    before = folder.shown()
+    seen = memory.themes.preview()
+    assert folder.shown() == before
+    assert memory.themes.list() == []
+    assert seen.due.due
+    assert [finding.id for finding, _ in seen.new] == [f"finding/wu-{number}#1" for number in range(5)]
+    (theme,) = memory.themes.run().themes
+    assert {name for _, name in seen.new} == {theme.name}
+    added = [line[1:] for line in seen.diff.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert added == memory.themes.show(theme.name)[1].splitlines()
+    assert memory.themes.preview().diff == ""
+    assert memory.themes.preview().new == ()
+
+
+def test_a_finding_that_is_held_back_leaves_its_theme_and_comes_back(memory: Memory, folder: Folder) -> None:
+    for number in range(5):
+        folder.drop(f"wu-{number}", f"The cache key of job {number} leaves out the lock file", disposition="open")
+    memory.themes.run()
+    memory.themes.hold("finding/wu-2#1")
+    assert [finding.id for finding in memory.themes.preview().held] == ["finding/wu-2#1"]
+    memory.themes.run(always=True)
+    assert "finding/wu-2#1" not in memory.themes.list()[0].findings
+    assert memory.themes.hold("finding/wu-2#1", on=False).disposition == "open"
+    memory.themes.run(always=True)
+    assert "finding/wu-2#1" in memory.themes.list()[0].findings
+    folder.drop("wu-9", "The build agent forgets its cache", disposition="dismissed: fixed")
+    with pytest.raises(Refused, match="was not held back but dismissed"):
+        memory.themes.hold("finding/wu-9#1", on=False)
+
+
 def test_a_persons_rename_sticks(memory: Memory, folder: Folder) -> None:
     for n in range(5):
         folder.drop(f"wu-{n}", CACHE)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import partial
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ import pytest
 from conftest import PERSON
 from mcp_client import connected, direct_transport, http_transport
 from recollect import Memory
+from recollect.api.spaces import Spaces
+from recollect.core.journal import NewEntry
 from recollect.mcp.protocol import Conversation
 from samples import UV, WEBHOOKS, learning
 from serving import MCP, serving
@@ -131,6 +136,29 @@ def test_the_page_moves_a_learning_to_the_persons_ring(memory: Memory) -> None:
         card = page.get(f"/learnings/{kept.id}").text
         assert "Move to me" in card
         key = card.partition('name="csrf_token" value="')[2].partition('"')[0]
-        assert "Moved to ring me" in page.post(f"/learnings/{kept.id}/move", data={"csrf_token": key}).text
+        assert "to your own ring" in page.post(f"/learnings/{kept.id}/move", data={"csrf_token": key}).text
     assert memory.learnings.get(kept.id).status == "archived"
     assert memory.ring("me").search("stripe webhooks")[0].title == kept.title
+
+
+def test_the_pages_search_reaches_into_the_rings_and_leads_there(memory: Memory, environ: dict[str, str]) -> None:
+    ring = memory.ring("me")
+    ring.journal.add(NewEntry(text="Prefer short functions in reviews", topic="Taste"))
+    opener = partial(Memory.open, actor=PERSON, environ=environ)
+    spaces = Spaces(memory, places=lambda: {ring.context.space: ring.project.root}, opener=opener)
+    with serving(memory, spaces=spaces) as served:
+        page = served.browser()
+        for words, title in ((ASKED, UV["title"]), ("short functions", "Taste")):
+            said = page.get("/search", params={"q": words}).text
+            assert "ring me" in said
+            (address,) = re.findall(rf'<h2><a href="(/s/{ring.context.space}/[^"]+)"', said)
+            assert str(title) in unescape(page.get(address).text)
+        assert "Nothing found" in page.get("/search", params={"q": ASKED, "where": "here"}).text
+
+
+def test_hits_of_a_ring_that_the_server_does_not_serve_have_no_link(memory: Memory) -> None:
+    ring = memory.ring("me")
+    with serving(memory) as served:
+        said = served.browser().get("/search", params={"q": ASKED}).text
+        assert "ring me" in said
+        assert f"/s/{ring.context.space}/" not in said

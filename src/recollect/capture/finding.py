@@ -7,6 +7,7 @@ themes is in `distil/themes.py`.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.clock import iso, parse_time
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 FOLDER = "learnings"
 KIND = "finding"
 ADDED = "finding.added"
+HELD = "finding.held"
+HELD_BACK = "dismissed: held back"  # the disposition of a finding that a person keeps out of themes for now
 
 
 @record
@@ -118,21 +121,40 @@ def adopt(ctx: Context, id: str) -> Finding:
     finding = get(ctx, id)
     if finding.trust != "external":
         return finding
+    return _rewritten(ctx, replace(finding, trust="agent"), "finding.adopted", {"trust": ""})
+
+
+def hold(ctx: Context, id: str, *, on: bool = True) -> Finding:
+    """Keep a finding out of themes until it is released; its disposition in the raw file says so."""
+    check_may(ctx.actor.trust, KIND, "consolidate")
+    finding = get(ctx, id)
+    before = [event.old["disposition"] for event in ctx.read(events.of, id) if event.what == HELD]
+    if finding.dismissed == on:
+        return finding
+    if not on and finding.disposition != HELD_BACK:
+        raise Refused(f"{id} was not held back but dismissed; change its disposition in the raw file")
+    now = HELD_BACK if on else before[-1] if before else ""
+    changed = replace(finding, disposition=now)
+    return _rewritten(ctx, changed, HELD if on else "finding.released", {"disposition": now}, was=finding.disposition)
+
+
+def _rewritten(ctx: Context, finding: Finding, what: str, fields: Mapping[str, str], *, was: str = "") -> Finding:
+    """Write fields of a finding into its raw file, which keeps whatever else it holds; an empty one is left out."""
     stamp = ""
 
     def change(before: str | None) -> str:
         nonlocal stamp
         items, stamp = _items(path, before)
-        items[finding.number - 1].pop("trust", None)
+        item = {**items[finding.number - 1], **fields}
+        items[finding.number - 1] = {name: value for name, value in item.items() if value or name not in fields}
         return write_work_file(finding.work_id, stamp, items)
 
     path = next(f"{FOLDER}/{file.path}" for file in survey(ctx).files if file.work_id == finding.work_id)
     rewrite(ctx.vault, path, change)
-    vouched = replace(finding, trust="agent")
-    with after(f"{id} is adopted", "Run: recollect theme run"), ctx.db.write(ctx.space) as tx:
-        passages.put(tx, passage_of(vouched, at=when(stamp)))
-        events.record(tx, ctx, subject=id, what="finding.adopted")
-    return vouched
+    with after(f"{finding.id} is changed in {path}", "Run: recollect theme run"), ctx.db.write(ctx.space) as tx:
+        passages.put(tx, passage_of(finding, at=when(stamp)))
+        events.record(tx, ctx, subject=finding.id, what=what, old={"disposition": was} if what == HELD else {})
+    return finding
 
 
 def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:

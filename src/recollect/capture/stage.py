@@ -121,18 +121,19 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     )
 
 
-def adopt(ctx: Context, slug: str) -> StagedEntry:
-    """Vouch for an entry from outside, so that a consolidation may take it up; only a person can."""
+def adopt(ctx: Context, slug: str, *, on: bool = True) -> StagedEntry:
+    """Vouch for an entry from outside, so that a consolidation may take it up, or take that back; only a person can."""
     check_may(ctx.actor.trust, KIND, "adopt")
     entry = find_entry(ctx, slug)
-    if not entry.external:
+    if entry.external != on:
         return entry
-    change_file(ctx, lambda text: with_body(text, entry.title, entry.body, entry.said))
-    with after(f"{entry.slug} is adopted", "Once that is fixed, run: recollect cycle"):
+    body = entry.said if on else f"{EXTERNAL}\n{entry.body}"
+    change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
+    with after(f"The mark of {entry.slug} is changed", "Once that is fixed, run: recollect cycle"):
         with ctx.db.write(ctx.space) as tx:
-            events.record(tx, ctx, subject=id_of(entry), what="staged.adopted")
+            events.record(tx, ctx, subject=id_of(entry), what="staged.adopted" if on else "staged.disowned")
         refresh_passages(ctx)
-    return replace(entry, body=entry.said)
+    return replace(entry, body=body)
 
 
 def hold(ctx: Context, slug: str, *, on: bool = True) -> StagedEntry:

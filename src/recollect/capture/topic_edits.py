@@ -24,7 +24,7 @@ from recollect.text.topics import as_name, key_of
 
 STATES = ("open", "done", "dormant")
 SHOWN = 50  # entries of a topic that `show` lists, newest first
-ALL = 1_000_000
+ALL = 1_000_000  # entries: more than a topic can have
 
 
 @record

@@ -24,7 +24,7 @@ from recollect.text import topics as text
 from recollect.text.markers import States, read_states
 from recollect.text.points import is_ephemeral
 from recollect.text.tokens import terms
-from recollect.text.topic_names import names, shortened
+from recollect.text.topic_names import names
 from recollect.text.topics import EntryWords
 from recollect.text.transcript import goes_on
 
@@ -33,7 +33,7 @@ LATEST = 12  # entries before it that are compared with it, whatever their words
 BEFORE = 7 * DAY  # a turn that says nothing of its own belongs to the work before it, if that is not older
 FEW = 5  # entries up to which an offline name may still change
 NAMELESS = "Unnamed work"  # after a purge that left no words to make a name of
-TRIED = 4  # names that are tried before a shortened title; later ones are odd parts of it
+TRIED = 5  # names; later ones are odd parts of a title
 TITLES = 8  # entries of a topic whose words make its name
 
 
@@ -179,13 +179,12 @@ def _name_again(tx: Tx, id: str) -> None:
 
 
 def _names(tx: Tx, entries: Sequence[str]) -> list[str]:
-    """Names for some entries, best first, the shortened title of the first of them last."""
+    """Names for some entries, best first."""
     found = [stored for id in entries if (stored := passages.by_id(tx, id))]
     said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))]
     words = {term for stored in said for term in stored.terms.split()}
     total, counts = passages.document_counts(tx, words)
-    made = names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))
-    return [*made[:TRIED], *(short for each in said[:1] if (short := shortened(each.title)))]
+    return names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))[:TRIED]
 
 
 def _free(tx: Tx, made: Iterable[str], *, of: str = "") -> Iterator[str]:

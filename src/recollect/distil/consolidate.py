@@ -41,7 +41,7 @@ from recollect.models.judge import judge_of
 from recollect.store import db, events
 from recollect.text.claims import spoken
 from recollect.text.documents import holds_block, rendered_entry, sections, with_block
-from recollect.text.markdown import lines_of
+from recollect.text.markdown import lines_of, unified
 from recollect.text.route import DECIDED, NEW_FILE, Placement, Router, manner
 from recollect.text.sentences import counted
 from recollect.text.staging import StagedEntry, marked_consolidated, without
@@ -395,15 +395,5 @@ class _Run:
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
         changes[self.ctx.settings.consolidate.index] = documents.index_change(self.ctx, self.documents)
         return "".join(
-            _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
+            unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
         )
-
-
-def _unified(path: str, before: str | None, after: str) -> str:
-    """A diff that `git apply` takes: a new file comes from /dev/null, a missing last line end is marked."""
-    import difflib
-    from io import StringIO
-
-    old, new = (StringIO(text, newline="\n").readlines() for text in (before or "", after))
-    lines = difflib.unified_diff(old, new, "/dev/null" if before is None else f"a/{path}", f"b/{path}")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

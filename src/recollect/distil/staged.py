@@ -51,6 +51,7 @@ class EntryAge:
     age: int | None
     added: date | None
     slug: str
+    external: bool = False
 
 
 @record
@@ -92,7 +93,10 @@ def _ages(staging: StagingText, last: date | None, entries: Sequence[Aged]) -> A
         file_lines=staging.lines,
         last_consolidation=last,
         entries=tuple(
-            EntryAge(title=one.entry.title, age=one.age, added=one.added, slug=one.entry.slug) for one in entries
+            EntryAge(
+                title=one.entry.title, age=one.age, added=one.added, slug=one.entry.slug, external=one.entry.external
+            )
+            for one in entries
         ),
     )
 
@@ -133,7 +137,15 @@ def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> Cons
 # Leaving the file
 
 Fate = Literal[
-    "consolidated", "superseded", "redundant", "contradiction", "vague", "undecided", "refused", "file limit"
+    "consolidated",
+    "superseded",
+    "redundant",
+    "withdrawn",
+    "contradiction",
+    "vague",
+    "undecided",
+    "refused",
+    "file limit",
 ]
 
 
@@ -169,6 +181,16 @@ def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome) -> Non
             reason=outcome.reason,
         )
     change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
+
+
+def withdraw(ctx: Context, slug: str) -> StagedEntry:
+    """Take an entry out of the staging file without placing it; `inbox.restore` brings it back."""
+    check_may(ctx.actor.trust, "staged", "restore")
+    entry = find_entry(ctx, slug)
+    gone = EntryOutcome(slug=entry.slug, title=entry.title, fate="withdrawn", where="", reason="withdrawn")
+    remove_entry(ctx, entry, gone)
+    refresh_passages(ctx)
+    return entry
 
 
 def record_recurrence(ctx: Context, known: KnownText, entry: StagedEntry) -> None:

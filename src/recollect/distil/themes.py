@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from recollect.capture.change import propose
-from recollect.capture.finding import FOLDER, Survey, passage_of, survey, when
+from recollect.capture.finding import FOLDER, HELD_BACK, Survey, passage_of, survey, when
 from recollect.core.clock import iso
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
-from recollect.core.finding import SkippedFile, Theme, check_theme_name
+from recollect.core.finding import Finding, SkippedFile, Theme, check_theme_name
 from recollect.core.records import record, replace
 from recollect.core.trust import PROPOSED, check_may
 from recollect.core.values import Passage
@@ -29,6 +29,7 @@ from recollect.store import themes as rows
 from recollect.store.files import content_hash
 from recollect.store.themes import StoredTheme
 from recollect.text.frame import one_line
+from recollect.text.markdown import unified
 from recollect.text.themes import (
     SUMMARY_WORDS,
     Index,
@@ -184,34 +185,85 @@ def planned_from_file(ctx: Context, name: str) -> PlannedTheme:
     return PlannedTheme(theme=theme, text=parse_theme(name, text))
 
 
-def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
+@record
+class _Sources:
+    """What a gathering starts from: usable findings with the hashes of their texts, rows, and the theme files."""
+
+    findings: list[Finding]
+    hashes: dict[str, str]
+    stored: list[StoredTheme]
+    placed: dict[str, str]
+    on_disk: dict[str, str | None]
+    known: list[KnownTheme]
+
+
+def _sources(ctx: Context, seen: Survey) -> _Sources:
     with ctx.db.read(ctx.space) as tx:
-        stored = rows.everything(tx)
-        placed = rows.text_hashes(tx)
-        read = rows.files(tx)
-        last = rows.last_run(tx)
+        stored, placed = rows.everything(tx), rows.text_hashes(tx)
     findings = [each for file in seen.files for each in file.findings if each.trust != "external"]
     hashes = {finding.id: content_hash(finding.text) for finding in findings}
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
     known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     index = dict(parse_index(ctx.vault.read(INDEX) or "").themes)
     known += _foreign_themes(on_disk, {one.theme.name for one in stored}, index)
-    planned, generators, waiting = _reword_summaries(ctx, plan(findings, known, judge=judge_of(ctx)), lease)
+    return _Sources(findings=findings, hashes=hashes, stored=stored, placed=placed, on_disk=on_disk, known=known)
+
+
+@record
+class Preview:
+    """What a gathering would do: the theme of each finding that is new or changed, which findings are held back, and
+    the theme files as a diff."""
+
+    due: Due
+    new: tuple[tuple[Finding, str], ...]
+    held: tuple[Finding, ...]
+    diff: str
+
+
+def preview(ctx: Context) -> Preview:
+    """Plan a gathering and change nothing. No model is asked: it words the lines of INDEX.md alone."""
+    seen = survey(ctx)
+    had = _sources(ctx, seen)
+    planned = _planned(ctx, had)
+    homes = {id: one.theme.name for one in planned for id in one.theme.findings}
+    texts = {theme_path(one.theme.name): render_theme(one.text) for one in planned}
+    gone = {theme_path(one.theme.name): "" for one in had.stored}
+    changes = {path: (had.on_disk.get(path), text) for path, text in sorted({**gone, **texts}.items())}
+    return Preview(
+        due=due(ctx, seen),
+        new=tuple(
+            (each, homes[each.id])
+            for each in had.findings
+            if each.id in homes and had.placed.get(each.id) != had.hashes[each.id]
+        ),
+        held=tuple(each for each in had.findings if each.disposition == HELD_BACK),
+        diff="".join(unified(path, old, new) for path, (old, new) in changes.items() if old != new and (old or new)),
+    )
+
+
+def _planned(ctx: Context, had: _Sources) -> list[PlannedTheme]:
+    return plan(had.findings, had.known, judge=judge_of(ctx))
+
+
+def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
+    had = _sources(ctx, seen)
+    with ctx.db.read(ctx.space) as tx:
+        read, last = rows.files(tx), rows.last_run(tx)
+    planned, generators, waiting = _reword_summaries(ctx, _planned(ctx, had), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
-    made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]
+    made = [_stored(one, had.known, had.on_disk.get(theme_path(one.theme.name))) for one in planned]
     kept = {one.theme.name for one in made}
-    for one in stored:
-        if one.theme.name not in kept:
-            with suppress(Stale):
-                ctx.vault.delete(theme_path(one.theme.name), expect=one.file_hash)
+    gone = [one for one in had.stored if one.theme.name not in kept]
+    for one in gone:
+        with suppress(Stale):
+            ctx.vault.delete(theme_path(one.theme.name), expect=one.file_hash)
     with ctx.db.write(ctx.space) as tx:
         db.check_lease(tx, lease)
-        rows.replace_all(tx, made, hashes)
+        rows.replace_all(tx, made, had.hashes)
         rows.mark_read(tx, fresh, at=at)
         processed = len(rows.files(tx))
-        gone = [f"theme/{one.theme.name}" for one in stored if one.theme.name not in kept]
-        for id in sorted([*gone, *(placed.keys() - hashes.keys())]):
+        for id in sorted([*(f"theme/{one.theme.name}" for one in gone), *(had.placed.keys() - had.hashes.keys())]):
             passages.remove(tx, id)
         for each in planned:
             passages.put(tx, theme_passage(each.theme.name, render_theme(each.text), at=at))
@@ -224,7 +276,7 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
         events.record(tx, ctx, subject="themes", what="themes.gathered", new=done)
         journal.put_state(tx, WORDED_BY, "" if waiting else prompt_version(ctx, SUMMARY_KIND))
     with after("The themes were gathered", "Run: recollect theme run --always"):
-        _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
+        _write_files(ctx, planned, had.on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
 
 

@@ -111,8 +111,8 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
             shown.append((part.name, lines))
             left -= sum(map(room.cost, lines))
         above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
-        more = told.entries()
         mapped = _map(told.others, told.total - above, today, left, room)
+        more = told.entries("\n".join(mapped))
         latest = Part(name="", heading="Latest entries", lines=tuple(more.values()), share=1)
         entries = _fitted(latest, left - sum(map(room.cost, mapped)), room)
         told_by = {line.rpartition(" → ")[2]: line for _, some in [*shown, ("", entries)] for line in some}
@@ -195,8 +195,9 @@ class _Telling:
         more, lines = "{} more: `recollect search WORDS`", tuple(pointers)
         yield Part(name="pointers", heading="Where to look", lines=lines, share=0.08, more=more, beyond=pointers_over)
 
-    def entries(self) -> dict[str, str]:
+    def entries(self, mapped: str) -> dict[str, str]:
         """Lines of single entries that nothing above tells, newest first; nearly the same ones are one with a count."""
+        self._titles += [_words(row.name) for row in self.others if f"{_said(row.name)} ({row.entries})" in mapped]
         first: dict[str, Told] = {}
         others: dict[str, list[Told]] = {}
         for one in self._latest:
@@ -256,8 +257,10 @@ class _Telling:
                     line = f"{_titled(one, self._is_new)} ({age})"
                 else:
                     said = said if is_open or (tells(said) and self._is_new(said)) else one.title
+                    name, words = _words(row.name), _words(said)
+                    self._titles.append(name)
                     head = f"{_said(row.name)} ({counted(row.entries, 'entry')}, {age})"
-                    line = head if _words(said) <= _words(row.name) else f"{head}: {_cut(said)}"
+                    line = head if words <= name or _alike(words, name) else f"{head}: {_cut(said)}"
                 some.append(f"- {line} → {self._tell(one)}")
                 self.others.remove(row)
         return left_open, alive

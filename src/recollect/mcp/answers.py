@@ -136,7 +136,7 @@ def kept_learning(done: Captured) -> Kept:
     known = done.learning
     notes = {
         "left unchanged": done.left,
-        "it replaces": done.replaced,
+        "replaces": done.replaced,
         "a person is asked whether it contradicts": done.asked,
     }
     return Kept(
@@ -145,7 +145,7 @@ def kept_learning(done: Captured) -> Kept:
         title=known.title,
         confidence=known.confidence,
         redacted=done.redacted,
-        note="; ".join(f"{said} {', '.join(names)}" for said, names in notes.items() if names),
+        note="; ".join(f"{said}: {', '.join(names)}" for said, names in notes.items() if names),
     )
 
 

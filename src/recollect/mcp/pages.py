@@ -58,7 +58,7 @@ def page_of(uri: str, acting: Acting) -> str:
         kind, rest = "", rest if rest.startswith("learn_") else f"learn_{rest}"
     elif rest and kind != "log":
         raise NotFound(f"There is no resource {uri[:80]!r}")
-    return acting(False).texts.for_agent("/".join(filter(None, (kind, rest)))).body
+    return acting(False).texts.for_agent("/".join(filter(None, (kind, rest))))[0].text
 
 
 @takes("reads")

@@ -68,7 +68,8 @@ def timeline(memory: Memory, kind: tuple[str, ...] = (), around: str = "", **opt
 )
 def get(memory: Memory, id: str) -> Thing:
     """Read the full text of one id."""
-    return Thing(**vars(memory.texts.for_agent(id)))
+    found, record = memory.texts.for_agent(id)
+    return Thing(id=id, kind=found.kind, title=found.title, body=found.text, trust=found.trust, record=record)
 
 
 @takes(

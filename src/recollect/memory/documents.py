@@ -94,12 +94,14 @@ class Themes(Facet):
 
     finding = call(findings.get)
     adopt = call(findings.adopt)
+    hold = call(findings.hold)
     promote = call(findings.promote)
     survey = call(findings.survey)
 
     def due(self) -> Due:
         return themes.due(self._ctx, findings.survey(self._ctx))
 
+    preview = call(themes.preview)
     run = call(themes.run)
     list = call(themes.themes)
     show = call(themes.text_of)
@@ -135,6 +137,7 @@ class Staging(Facet):
     adopt = call(stages.adopt)
     hold = call(stages.hold)
     promote = call(staged.promote)
+    withdraw = call(staged.withdraw)
     refactor = call(documents.refactor)
 
     def preview(self) -> Consolidation:

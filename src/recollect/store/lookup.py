@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Tx
 
-QUERY_CHARACTERS = 20_000
+QUERY_CHARACTERS = 20_000  # of a text that are looked at; its first 400 terms are within a tenth of that
 COUNTED_TERMS = 400  # distinct terms of a text that are looked at, in order of appearance
 QUERY_TERMS = 64  # … of which so many count, the rarest that occur at all
 POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through

@@ -165,7 +165,7 @@ def _tell_planner(connection: apsw.Connection) -> None:
 
 FOLDER = "damaged"
 _HEADER = 32  # bytes; these and the offsets below are SQLite's file format
-_FRAME = 24
+_FRAME = 24  # bytes before the page in each frame of the log
 _MAGIC = (0x377F0682, 0x377F0683)
 
 

@@ -50,18 +50,6 @@ class FullText:
 
 
 @record
-class AgentText:
-    """A text as an agent is shown it, and the stored record where there is one."""
-
-    id: str
-    kind: str
-    title: str
-    body: str
-    trust: Trust
-    record: dict[str, Any]
-
-
-@record
 class Neighbouring:
     """A neighbour in short; `step` is its distance, below zero for one that comes before."""
 
@@ -87,7 +75,7 @@ class Kind:
     example: str = ""
     page: str = ""
     text: Callable[[Context, str], tuple[str, str]] | None = None
-    for_agent: Callable[[Context, str], AgentText] | None = None
+    for_agent: Callable[[Context, str], tuple[str, str, Learning | Decision]] | None = None
     why: Callable[[Context, str], AnyExplanation] | None = None
     ids: Callable[[Context, Tx], Iterable[str]] | None = None
     passages: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]] | None = None
@@ -115,13 +103,13 @@ def get(ctx: Context, id: str) -> FullText:
     )
 
 
-def for_agent(ctx: Context, id: str) -> AgentText:
-    """The same as an agent is shown it."""
-    kind = kind_of(id)
-    if kind is not None and kind.for_agent is not None:
-        return kind.for_agent(ctx, id)
-    found = get(ctx, id)
-    return AgentText(id=id, kind=found.kind, title=found.title, body=found.text, trust=found.trust, record={})
+def for_agent(ctx: Context, id: str) -> tuple[FullText, dict[str, Any]]:
+    """The same as an agent is shown it, and the stored record where there is one."""
+    found, kind = get(ctx, id), kind_of(id)
+    if kind is None or kind.for_agent is None:
+        return found, {}
+    title, text, stored = kind.for_agent(ctx, id)
+    return replace(found, title=title, text=text), plain(stored)
 
 
 def why(ctx: Context, id: str) -> AnyExplanation:
@@ -307,19 +295,15 @@ def _elsewhere(ctx: Context, id: str, source: str, where: str) -> tuple[str, str
     return stored.title, stored.text
 
 
-def _learning_for_agent(ctx: Context, id: str) -> AgentText:
+def _learning_for_agent(ctx: Context, id: str) -> tuple[str, str, Learning]:
     learning = ctx.read(learnings.get, id)
     body = block(learning) + (f"\n\nOut of use: {learning.out_of_use}" if learning.out_of_use else "")
-    return _record_for_agent(learning, learnings.KIND, learning.title, body)
+    return learning.title, body, learning
 
 
-def _decision_for_agent(ctx: Context, id: str) -> AgentText:
+def _decision_for_agent(ctx: Context, id: str) -> tuple[str, str, Decision]:
     decision = ctx.read(decisions.get, id)
-    return _record_for_agent(decision, decisions.KIND, headline(decision), full_text(decision))
-
-
-def _record_for_agent(record: Learning | Decision, kind: str, title: str, body: str) -> AgentText:
-    return AgentText(id=record.id, kind=kind, title=title, body=body, trust=record.trust, record=plain(record))
+    return headline(decision), full_text(decision), decision
 
 
 def _refer_to_git(ctx: Context, id: str) -> AnyExplanation:

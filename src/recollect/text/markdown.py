@@ -323,3 +323,13 @@ def _lines(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end + 1
     yield text[start:]
+
+
+def unified(path: str, before: str | None, after: str) -> str:
+    """A diff that `git apply` takes: a new file comes from /dev/null, a missing last line end is marked."""
+    import difflib
+    from io import StringIO
+
+    old, new = (StringIO(text, newline="\n").readlines() for text in (before or "", after))
+    lines = difflib.unified_diff(old, new, "/dev/null" if before is None else f"a/{path}", f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,7 +1,7 @@
 """Taking known secrets and `<private>` spans out of a text before anything else sees it.
 
-Owns the replacing; what a secret looks like is in `text/secret_shapes`, and when a value is only a placeholder in
-`text/secret_guards`. Knows nothing about where a text came from or where it goes.
+Owns the replacing; what a secret looks like is in `text/secret_shapes`, and what no shape names in
+`text/secret_context`. Knows nothing about where a text came from or where it goes.
 
 Time is linear in the text: RE2 never backtracks, and the number of rounds is bounded. The work is done on UTF-8 bytes
 with lone surrogates let through, so every str can be redacted and stays as it is elsewhere.
@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.records import record
-from recollect.text.secret_shapes import CONTEXTS, TOKENS, Shape
+from recollect.text.secret_context import NEAR, values_in_context
+from recollect.text.secret_shapes import SHAPES, Shape
 
 __all__ = ["SHAPES", "Redacted", "redact", "secrets_in"]
 
-# Of two shapes that begin at the same place the earlier names the marker: a vendor says more than "password".
-SHAPES: tuple[Shape, ...] = TOKENS + CONTEXTS
-
 _PRIVATE = "private"
+_UNNAMED = ("random-token", "prefixed-token")  # a name beside the value says more
 
 # Replacing a secret gives its neighbours a new edge and may so uncover another, so rounds go on until nothing
 # is found. A text that needs more than three was made to; the bound keeps its cost linear.
@@ -72,7 +71,9 @@ def secrets_in(text: str) -> dict[str, str]:
 def _found(data: bytes) -> list[_Span]:
     """What to replace. Markers already in the text are no part of any secret."""
     markers = _markers(data)
-    secrets = (span for shape in _possible(data) for span in _secrets(shape, data))
+    secrets = [span for shape in _possible(data) for span in _secrets(shape, data)]
+    near = (match.start() for match in _regexp(NEAR).finditer(data))
+    secrets += (_Span(*found) for found in values_in_context(data, near))
     return [*_private_spans(data), *(span for span in secrets if not _touches(span, markers))]
 
 
@@ -139,7 +140,7 @@ def _touches(span: _Span, markers: list[_Span]) -> bool:
 def _joined(spans: list[_Span]) -> list[_Span]:
     """Overlapping spans become one, named after the first to begin; rows earlier in the table win a tie."""
     joined: list[_Span] = []
-    for span in sorted(spans, key=lambda span: span.start):
+    for span in sorted(spans, key=lambda span: (span.start, span.kind in _UNNAMED)):
         if joined and span.start < joined[-1].end:
             last = joined.pop()
             span = _Span(last.start, max(last.end, span.end), last.kind)
@@ -180,7 +181,7 @@ def _hints() -> Any:
 def _regexp(pattern: str) -> Any:
     import re2
 
-    return re2.compile(pattern.encode("ascii"), _options())
+    return re2.compile(pattern.encode("latin-1"), _options())
 
 
 def _options() -> Any:

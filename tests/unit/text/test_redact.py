@@ -6,6 +6,7 @@ The secrets are made up and put together at run time, so that no scanner finds o
 import base64
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -179,7 +180,7 @@ EXAMPLES: list[tuple[str, str, str]] = [
     ("secret", f"AZURE_SEARCH_KEY={KEY}", KEY),
     ("dsn-password", f"app:{PASSWORD}@tcp(db:3306)/shop", PASSWORD),
     ("url-password", f"git clone https://{KEY}@git.example.org/a/b.git", KEY),
-    ("cookie", f"Cookie: sessionid={KEY}; theme=dark", KEY),
+    ("secret", f"Cookie: sessionid={KEY}; theme=dark", KEY),
     ("backup-codes", "2FA backup codes: 6148-1005 9786-8157", "6148-1005 9786-8157 "),
     ("password", f"Use {PASSWORD} as the password for the jump host", PASSWORD),
     ("password", f'db.auth("admin", "{PASSWORD}")', PASSWORD),
@@ -190,13 +191,13 @@ EXAMPLES: list[tuple[str, str, str]] = [
     ("signed-url", f"https://b.example.org/k?X-Amz-Date=1&X-Amz-Signature={made_up(_HEX, 64)}", made_up(_HEX, 64)),
     ("vault-token", f"VAULT_TOKEN s.{made_up(_MIXED, 24)}", f"s.{made_up(_MIXED, 24)}"),
     ("command-line", f"http --auth ada:{PASSWORD} example.org", PASSWORD),
-    ("password", "keytool -storepass " + "kQ92lmA7x", "kQ92lmA7x"),
+    ("command-line", "keytool -storepass " + "kQ92lmA7x", "kQ92lmA7x"),
     ("command-line", f"cast send --private-key 0x{made_up(_HEX, 64)}", f"0x{made_up(_HEX, 64)}"),
     ("command-line", f"wandb login {made_up(_HEX, 40)}", made_up(_HEX, 40)),
     ("command-line", "ConvertTo-SecureString '" + "Kq82!lmZ'", "Kq82!lmZ"),
     ("authorization", f"Authorization: Splunk {KEY}", KEY),
-    ("password", json.dumps({"name": "API_TOKEN", "value": KEY}), KEY),
-    ("password", f"- name: DB_SECRET\n  value: {KEY}\n", KEY),
+    ("secret", json.dumps({"name": "API_TOKEN", "value": KEY}), KEY),
+    ("secret", f"- name: DB_SECRET\n  value: {KEY}\n", KEY),
     ("password", "password for the lab is " + '"tZ9!kkw2Lq"', "tZ9!kkw2Lq"),
     ("password", "password " + "Qm4-jPP8eg7d (ask Jo)", "Qm4-jPP8eg7d"),
     ("secret", f"DD-APPLICATION-KEY: {made_up(_HEX, 40)}", made_up(_HEX, 40)),
@@ -217,6 +218,42 @@ def test_a_secret_of_each_kind_is_replaced_by_its_marker(kind: str, text: str, s
 def test_every_row_of_the_tables_has_an_example() -> None:
     assert {kind for kind, _, _ in EXAMPLES} == {shape.kind for shape in SHAPES}
     assert len({shape.kind for shape in SHAPES}) >= 45
+
+
+NEAR = [
+    "ipapi_secret=bxqchslmhcujuchidbnmyrnulguckbzc",
+    "acme SECRET svzkkgip-e0flb67t-7cs3f2or-vo0gac3k",
+    "acmeKEY=0641e1b4afb4d852a80e336bfe15428a",
+    "log in to the lab with ada / Qm4jPP8eg7d!",
+    "our token for the broker is kT7+xW2q-9fLp",
+]
+
+
+@pytest.mark.parametrize("text", NEAR)
+def test_a_random_value_near_a_word_for_a_secret_goes(text: str) -> None:
+    assert re.search(r"\[redacted:(?:secret|password)\]$", redact(text).text)
+
+
+@pytest.mark.parametrize("text", NEAR)
+def test_the_same_value_near_other_words_stays(text: str) -> None:
+    value = re.split(r"[ =]", text)[-1]
+    assert redact(f"chapter of {value[:24]}").text == f"chapter of {value[:24]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"idempotency-key: {UUID}",
+        f"the token refresh failed, request id {made_up(_HEX, 16)}",
+        f"auth pod auth-7d9f8b6c5-{made_up(_LOWER, 5)} restarted",
+        "use a password manager like 1Password",
+        "PASSWORD_HASHERS begin with Argon2PasswordHasher",
+        f"Merge branch 'fix-token' ({made_up(_HEX, 9)})",
+        "access log of 2026-11-18T10:02:11Z, 12345678 bytes",
+    ],
+)
+def test_a_harmless_value_near_a_word_for_a_secret_stays(text: str) -> None:
+    assert redact(text).text == text
 
 
 WRAPS = {

@@ -16,6 +16,7 @@ from recollect.api.pages import (
     journal,
     learnings,
     owner,
+    pick,
     search,
     staging,
     topics,
@@ -25,5 +26,5 @@ ROUTES = (
     entrance.routes,
     entrance.static_routes,
     *(home.routes, inbox.routes, agent.routes, search.routes, learnings.routes, decisions.routes, journal.routes),
-    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, base.work_routes),
+    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, pick.routes, base.work_routes),
 )

@@ -26,6 +26,7 @@ from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, iso, parse_time, zone_named
 from recollect.core.context import Event
 from recollect.core.errors import BadInput, RecollectError
+from recollect.core.records import record
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -202,6 +203,21 @@ def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
     return memory.context.ids("change")
 
 
+@record
+class Bar:
+    """A span of time as `charts.html` draws it: how much there was, how much of it went up and how much down."""
+
+    label: str
+    total: int = 0
+    up: int = 0
+    down: int = 0
+
+    @property
+    def says(self) -> str:
+        counts = (self.total, "shown"), (self.up, "up"), (self.down, "down")
+        return ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing"
+
+
 @cache
 def environment() -> Environment:
     made = Environment(
@@ -229,6 +245,8 @@ def page_router(prefix: str = "/s/{space}") -> APIRouter:
 work_routes = page_router()
 PATIENCE = 2.0  # seconds that the request waits: most work is done by then, and its page shows it
 Progress = Callable[..., object]
+Ended = tuple[str, str, str]
+"""What work says at its end, the path that takes it back, and what that path is sent; the last two may be empty."""
 
 
 @dataclass
@@ -242,8 +260,8 @@ class LongWork:
         self.step = f"{step}, {counts[0]} of {counts[1]}" if counts else step
 
 
-def begin(visit: PageRequest, name: str, path: str, do: Callable[[Memory, Progress], str]) -> Response:
-    """Do the work beside other requests, unless it goes on already; `do` gives the sentence that says what it did."""
+def begin(visit: PageRequest, name: str, path: str, do: Callable[[Memory, Progress], Ended]) -> Response:
+    """Do the work beside other requests, unless it goes on already; `do` says what it did, and how that is undone."""
     works: dict[str, list[LongWork]] = visit.request.app.state.works
     here = works.setdefault(visit.space, [])
     if all(each.name != name for each in here):
@@ -254,16 +272,17 @@ def begin(visit: PageRequest, name: str, path: str, do: Callable[[Memory, Progre
     return go(visit, path)
 
 
-def _do(visit: PageRequest, work: LongWork, do: Callable[[Memory, Progress], str], here: list[LongWork]) -> None:
+def _do(visit: PageRequest, work: LongWork, do: Callable[[Memory, Progress], Ended], here: list[LongWork]) -> None:
     spaces: Spaces = visit.request.app.state.spaces
     try:
         with spaces.using(visit.space) as memory:
             said = do(memory.acting_as(visit.memory.context.actor), work.at)
     except RecollectError as wrong:
-        said = f"{work.name} did not work: {wrong}"
+        said = (f"{work.name} did not work: {wrong}", "", "")
     except Exception as error:  # noqa: BLE001 — the edge of the thread: the page shows it
-        said = f"{work.name} ended early: {type(error).__name__}: {error}"
-    visit.session.notices.append(Notice(space=visit.space, text=said))
+        said = (f"{work.name} ended early: {type(error).__name__}: {error}", "", "")
+    text, undo, change = said
+    visit.session.notices.append(Notice(space=visit.space, text=text, undo=undo, change=change))
     here.remove(work)
 
 

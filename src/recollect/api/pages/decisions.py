@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
-from recollect.api.pages.charts import Dot, Trend, reliability, trend
 from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
@@ -78,15 +77,6 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLRespons
     found = visit.memory.decisions
     calibration = found.calibration(category=category or None, window_days=window or None)
     overall = calibration["overall"]
-    dots = [
-        Dot(expected=bucket.mean_confidence, came=bucket.success_rate, count=bucket.decisions)
-        for bucket in overall.buckets
-        if bucket.decisions
-    ]
-    months = [
-        Trend(label=name, said=one.mean_confidence, came=one.success_rate, count=one.decisions)
-        for name, one in calibration["months"].items()
-    ]
     wisdom = found.wisdom(category=category or None)
     return page(
         "insight.html",
@@ -94,8 +84,7 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLRespons
         title="What decisions taught",
         overall=overall,
         categories=calibration["categories"],
-        diagram=reliability(dots) if dots else "",
-        months=trend(months[-24:]) if len(months) > 1 else "",
+        months=list(calibration["months"].items())[-24:],
         wisdom=wisdom,
         titles=_titles(found, wisdom),
         category=category,
@@ -190,8 +179,14 @@ def decision(visit: Visiting, id: str) -> HTMLResponse:
 
 @routes.post("/decisions/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
-    """Review, keep, adopt or reverse a decision."""
-    said = {"review": "Reviewed", "preserve": "Changed how it ages:", "adopt": "Adopted", "reverse": "Reversed"}
+    """Review, keep, adopt, reverse or replace a decision."""
+    said = {
+        "review": "Reviewed",
+        "preserve": "Changed how it ages:",
+        "adopt": "Adopted",
+        "reverse": "Reversed",
+        "supersede": "Replaced",
+    }
     if verb not in said:
         raise NotFound(f"a decision has no action {verb!r}")
 
@@ -201,6 +196,8 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
             return found.review(id, Review(**given))  # type: ignore[arg-type]
         if verb == "reverse":
             return found.reverse(id, reason=sent.text("reason"))
+        if verb == "supersede":
+            return found.reverse(id, by=sent.text("other"), reason=f"replaced by {sent.text('other')}")
         return found.adopt(id) if verb == "adopt" else found.preserve(id, on=sent.text("on") == "yes")
 
     try:

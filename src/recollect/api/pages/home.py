@@ -13,8 +13,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
-from recollect.api.pages.charts import Bar, bars
+from recollect.api.pages.base import Bar, Ended, Progress, Sent, begin, go, page, page_router
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
@@ -36,37 +35,31 @@ NEW = (
     ("staged.added", "staged learning", "/staging"),
 )
 """What “new” counts: the kind of event, its noun, and where it is shown."""
-SAID = {
+VERBS = {
+    "learning": "edited archived restored pinned unpinned tagged adopted",
+    "decision": "reviewed edited reversed preserved adopted",
+    "topic": "renamed closed",
+}
+SAID = {f"{noun}.{verb}": verb for noun, verbs in VERBS.items() for verb in verbs.split()} | {
     "log.added": "wrote",
     "learning.created": "learned",
     "learning.recurred": "saw again",
     "learning.injected": "was shown",
-    "learning.edited": "edited",
-    "learning.archived": "archived",
-    "learning.restored": "restored",
     "learning.merged": "merged another into",
     "learning.superseded": "replaced",
-    "learning.pinned": "pinned",
-    "learning.unpinned": "unpinned",
-    "learning.tagged": "tagged",
-    "learning.adopted": "adopted",
     "learning.undone": "took back a change of",
     "confidence.helpful": "was helped by",
     "confidence.not_helpful": "was misled by",
     "decision.recorded": "decided",
-    "decision.reviewed": "reviewed",
-    "decision.edited": "edited",
-    "decision.reversed": "reversed",
+    "decision.superseded": "replaced",
     "decision.undone": "took back a change of",
-    "topic.renamed": "renamed",
-    "topic.closed": "closed",
     "topic.merged": "merged into",
     "staged.added": "staged",
     "staged.removed": "moved out of staging",
     "inbox.resolved": "answered a question about",
     "inbox.reopened": "reopened a question about",
 }
-"""Kinds of events as verbs; the feed leaves the others out."""
+"""Kinds of events in words; the feed leaves the others out."""
 
 
 @routes.get("/")
@@ -100,8 +93,8 @@ def home(visit: Visiting) -> HTMLResponse:
         themes=memory.themes.due(),
         totals=_totals(memory),
         alive=memory.topics.page(state="open", limit=6),
-        shown=bars(shown, "Learnings shown a week, and how many verdicts said they helped or misled"),
-        moved=bars(moved, "Confidences that rose and fell a week"),
+        shown=shown,
+        moved=moved,
         verdicts=(sum(bar.up for bar in shown), sum(bar.down for bar in shown)),
         shown_total=sum(bar.total for bar in shown),
         moved_totals=(sum(bar.up for bar in moved), sum(bar.down for bar in moved)),
@@ -208,10 +201,11 @@ def health(visit: Visiting) -> HTMLResponse:
 
 @routes.post("/health")
 def check(visit: Changing) -> Response:
-    def verify(memory: Memory, progress: Progress) -> str:
+    def verify(memory: Memory, progress: Progress) -> Ended:
         began = memory.context.clock.now()
         found = memory.data.verify(progress=progress)
         visit.request.app.state.checks[visit.space] = (began, found)
-        return f"Everything was read back: {counted(len(found), 'fault')}" if found else "Everything was read back"
+        said = "Everything was read back" + (f": {counted(len(found), 'fault')}" if found else "")
+        return said, "", ""
 
     return begin(visit, "Reading everything back", "/health", verify)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
-from markupsafe import Markup
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.journal import ItemNumber
 from recollect.api.pages.base import Sent, go, page, page_router
-from recollect.api.pages.prose import differences, place
+from recollect.api.pages.prose import place
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 from recollect.core.records import record
 from recollect.store.events import Escalation
@@ -26,8 +26,7 @@ class InboxSide:
     """One of the two things an item is about; without an address it is no longer there, or only a name."""
 
     id: str
-    title: str
-    text: Markup
+    text: str
     address: str = ""
 
 
@@ -90,27 +89,18 @@ def _about(item: Escalation, titles: Mapping[str, str]) -> str:
     return titles.get(item.subject) or clip(str(said), 14)
 
 
-def _sides(visit: PageRequest, item: Escalation) -> tuple[InboxSide, ...]:
-    """Both texts with what one has and the other lacks; one alone when there is no other."""
-    new, old = _text(visit, item, item.subject, "new"), _text(visit, item, item.other, "old")
+def _sides(visit: PageRequest, item: Escalation) -> tuple[tuple[str, InboxSide], ...]:
+    """The names of what an item is about, with what each says; one alone when there is no other."""
+    new, old = _side(visit, item, item.subject, "new"), _side(visit, item, item.other, "old")
     if not item.other:
-        return (InboxSide(id=item.subject, title="New", text=Markup("{}").format(new[0]), address=new[1]),)
-    names = ("Now", "Proposed") if item.kind == "proposal" else ("Old", "New")
-    ids = (item.subject, item.other) if item.kind == "proposal" else (item.other, item.subject)
-    first, second = (new, old) if item.kind == "proposal" else (old, new)
-    marked = differences(first[0], second[0])
-    return tuple(
-        InboxSide(id=id, title=name, text=text, address=address)
-        for id, name, text, address in zip(ids, names, marked, (first[1], second[1]), strict=True)
-    )
+        return (("New", new),)
+    return (("Now", new), ("Proposed", old)) if item.kind == "proposal" else (("Old", old), ("New", new))
 
 
-def _text(visit: PageRequest, item: Escalation, id: str, side: str) -> tuple[str, str]:
-    """What one side says now, and its page; otherwise what was noted when the item was raised."""
-    try:
-        whole = visit.memory.texts.get(id) if id else None
-    except (NotFound, BadInput):
-        whole = None
-    if whole is None:
-        return str(item.detail.get(side, "")), ""
-    return f"{whole.title}\n\n{whole.text}", place(visit.base, id)
+def _side(visit: PageRequest, item: Escalation, id: str, side: str) -> InboxSide:
+    """What a side says now, and its page; otherwise what was noted when the item was raised."""
+    with suppress(NotFound, BadInput):
+        if id:
+            whole = visit.memory.texts.get(id)
+            return InboxSide(id=id, text=f"{whole.title}\n\n{whole.text}", address=place(visit.base, id))
+    return InboxSide(id=id, text=str(item.detail.get(side, "")))

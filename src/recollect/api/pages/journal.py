@@ -10,8 +10,7 @@ from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router, paged
-from recollect.api.pages.charts import calendar
+from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router, paged
 from recollect.api.pages.prose import period_name
 from recollect.api.wire import Offset
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
@@ -25,6 +24,8 @@ from recollect.text.sentences import counted
 
 routes = page_router()
 ROWS = 25  # entries of a day in a page
+WEEKS = 53  # of the map of the year
+SHADES = (1, 3, 6, 10)  # entries a day from which its cell is one shade darker
 
 
 @record
@@ -57,11 +58,11 @@ def add(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/journal/compact")
 def compact(visit: Changing) -> Response:
-    def do(memory: Memory, progress: Progress) -> str:
+    def do(memory: Memory, progress: Progress) -> Ended:
         done, warning = memory.journal.compact(progress=progress)
         changed = len(done.changes)
         said = "Everything was up to date" if not changed else f"Brought {counted(changed, 'node')} up to date"
-        return f"{said}. {warning}" if warning else said
+        return f"{said}. {warning}" if warning else said, "", ""
 
     return begin(visit, "Bringing the journal up to date", "/journal", do)
 
@@ -112,12 +113,20 @@ def _tree(
         root=views.get(ROOT),
         branches=_branches(counts, year, set(journal.nodes()), months),
         topics={id: views[id].topics[:6] for id in months},
-        heat=calendar(counts, journal.today(), base=visit.base),
+        days=_year_of_days(counts, journal.today()),
+        last=max((day for day, count in counts.items() if count and day <= journal.today()), default=None),
         written=bool(counts),
         draft=draft,
         topic=topic,
         types=ENTRY_TYPES,
     )
+
+
+def _year_of_days(counts: Mapping[date, int], today: date) -> list[tuple[date, int, int]]:
+    """The days of the last year from a Monday on, each with its entries and its shade."""
+    monday = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
+    days = [monday + timedelta(days=number) for number in range((today - monday).days + 1)]
+    return [(day, counts.get(day, 0), sum(counts.get(day, 0) >= least for least in SHADES)) for day in days]
 
 
 def _branches(counts: Mapping[date, int], year: int, made: Collection[str], months: Iterable[str]) -> list[Branch]:

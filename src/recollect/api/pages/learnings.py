@@ -13,11 +13,9 @@ from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
-from recollect.api.pages.charts import ChartPoint, history
 from recollect.api.pages.entrance import local_path
 from recollect.core.choices import PATTERN_TYPES, STATUSES
-from recollect.core.clock import day_of, iso, zone_named
-from recollect.core.context import ME, Event
+from recollect.core.context import ME, PROJECT
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
@@ -27,7 +25,6 @@ from recollect.store.learnings import SORTS
 from recollect.text.sentences import counted
 
 ROWS = 25
-NEAR = 8  # learnings that the picker offers
 BEST = "best match"
 
 routes = page_router()
@@ -146,29 +143,26 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     return go(visit, f"/learnings/{id}", said, undo=undo, change=memory.context.ids("change"))
 
 
-@routes.get("/learnings/{id}/pick")
-def pick(visit: Visiting, id: str, q: str = "") -> HTMLResponse:
-    """Another learning, by its words; without any, those most like this one."""
-    one = visit.memory.learnings.get(id)
-    found = visit.memory.learnings.search(q.strip() or one.title, limit=NEAR + 1, min_confidence=0.0)
-    return page(
-        "pick.html", visit, title="Merge or replace", one=one, q=q, found=[each for each in found if each.id != id]
-    )
-
-
-@routes.get("/learnings/{id}/compare")
-def compare(visit: Visiting, id: str, other: str) -> HTMLResponse:
-    """Two learnings side by side, and what can be done with them."""
-    one, two = visit.memory.learnings.get(id), visit.memory.learnings.get(other)
-    return page("compare.html", visit, title="Merge or replace", one=one, two=two, fields=("title", *COIA))
-
-
 @routes.post("/learnings/{id}/tags")
 def tags(visit: Changing, id: str, sent: Sent) -> Response:
     add, remove = sent.words("add"), sent.every("remove")
     change = changing_once(visit, lambda memory: memory.learnings.tag(id, add=add, remove=remove))
     said = f"Tagged {', '.join(add)}" if add else f"Took away the tag {', '.join(remove)}"
     return go(visit, f"/learnings/{id}", said, undo="/undo", change=change)
+
+
+@routes.post("/learnings/{id}/move")
+def move(visit: Changing, id: str, sent: Sent) -> Response:
+    """To the person's own ring; the button of the message moves it back, as the copy that is there."""
+    to = sent.given("change") or ME
+    try:
+        moved = visit.memory.learnings.move(id, to=to).learning
+    except (BadInput, Refused) as wrong:
+        return go(visit, f"/learnings/{id}", str(wrong))
+    if to == PROJECT:
+        return go(visit, f"/learnings/{moved.id}", f"Moved “{moved.title}” back")
+    said, undo = f"Moved “{moved.title}” to your own ring", f"/learnings/{moved.id}/move"
+    return go(visit, f"/learnings/{id}", said, undo=undo, change=PROJECT)
 
 
 @routes.post("/learnings/{id}/{verb}")
@@ -181,19 +175,13 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     except (BadInput, Refused, NotFound) as wrong:
         return go(visit, f"/learnings/{id}", str(wrong))
     title = visit.memory.learnings.get(id).title
-    undo = "" if verb in (*VERDICTS, "move") else "/undo"
+    undo = "" if verb.endswith("helpful") else "/undo"
     return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
-
-
-def _other(sent: Fields) -> str:
-    if other := sent.given("other"):
-        return other
-    raise BadInput("choose the other learning first")
 
 
 Action = tuple[str, Callable[[Memory, str, Fields], object]]
 BULK: dict[str, Action] = {
-    "archive": ("Archived", lambda memory, one, sent: memory.learnings.archive(one, reason=sent.text("reason"))),
+    "archive": ("Archived", lambda memory, one, sent: memory.learnings.archive(one)),
     "restore": ("Restored", lambda memory, one, sent: memory.learnings.restore(one)),
     "pin": ("Pinned", lambda memory, one, sent: memory.learnings.pin(one)),
     "unpin": ("Unpinned", lambda memory, one, sent: memory.learnings.pin(one, on=False)),
@@ -201,51 +189,32 @@ BULK: dict[str, Action] = {
     "tag": ("Tagged", lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"))),
 }
 """What can be done to several, and how it is told."""
-VERDICTS: dict[str, Action] = {
+ACTIONS: dict[str, Action] = {
+    **BULK,
     "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
     "not-helpful": ("Rated as misleading:", lambda memory, one, sent: memory.rate(one, "not_helpful")),
+    "supersede": ("Replaced", lambda memory, one, sent: memory.learnings.supersede(one, sent.text("other"))),
+    "merge": ("Merged another into", lambda memory, one, sent: memory.learnings.merge(one, sent.text("other"))),
 }
-"""Taken back by the other verdict."""
-ACTIONS: dict[str, Action] = {
-    **{verb: BULK[verb] for verb in BULK if verb != "tag"},
-    **VERDICTS,
-    "move": ("Moved to ring me:", lambda memory, one, sent: memory.learnings.move(one, to=ME)),
-    "supersede": (
-        "Replaced",
-        lambda memory, one, sent: memory.learnings.supersede(one, _other(sent), reason=sent.text("reason")),
-    ),
-    "merge": (
-        "Merged another learning into",
-        lambda memory, one, sent: memory.learnings.merge(one, _other(sent), reason=sent.text("reason")),
-    ),
-}
-"""What the buttons of the card do."""
+"""What the buttons of the card and of the comparison do. A verdict is taken back by the other verdict."""
 
 
 @routes.get("/learnings/{id}")
 def card(visit: Visiting, id: str) -> HTMLResponse:
     memory = visit.memory
     learning = memory.learnings.get(id)
-    moments = [
-        ChartPoint(at=event.at, value=float(event.new["confidence"]), label=_said(event))
-        for event in memory.learnings.history(id)
-    ]
-    zone = zone_named(memory.project.settings.timezone)
-    bar, now = memory.context.settings.inject.min_confidence, memory.context.clock.now()
     return page(
         "learning.html",
         visit,
         title=learning.title,
         learning=learning,
         why=memory.why(id),
-        plot=history(moments, bar, now=now, when=lambda at: str(day_of(at, zone))) if moments else "",
+        moments=memory.learnings.history(id),
+        bar=memory.context.settings.inject.min_confidence,
+        now=memory.context.clock.now(),
         coia=COIA,
         movable=memory.context.rings.has_me,
     )
-
-
-def _said(event: Event) -> str:
-    return f"{iso(event.at)} {event.what.partition('.')[2]}: {event.new['confidence']}"
 
 
 def _editor(

@@ -8,7 +8,6 @@ from fastapi.responses import HTMLResponse
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Sent, go, page, page_router
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.core.records import record
 from recollect.core.settings import Settings
 from recollect.store.tokens import SCOPES, TOKEN_CHANNELS
 
@@ -63,31 +62,18 @@ def _tokens(
     )
 
 
-@record
-class Setting:
-    """A setting in force and its default."""
-
-    name: str
-    value: str
-    default: str
-    changed: bool
-
-
 @routes.get("/settings")
 def settings(visit: Visiting) -> HTMLResponse:
     """What is in force; files and variables choose it, because an agent reads this page's forms too easily."""
     chosen = vars(visit.memory.project.settings)
-    groups: dict[str, list[Setting]] = {}
+    groups: dict[str, list[tuple[str, str, str]]] = {}  # of each setting its name, its value and its default
     for name, default in vars(Settings()).items():
-        part = vars(default) if hasattr(default, "__dict__") else {"": default}
-        for field, usual in part.items():
+        for field, usual in vars(default).items() if hasattr(default, "__dict__") else [("", default)]:
             value = getattr(chosen[name], field) if field else chosen[name]
             shown = "set, not shown" if value and SECRET.intersection(field.split("_")) else _shown(value)
             full = f"{name}.{field}" if field else name
-            groups.setdefault(name if field else "project", []).append(
-                Setting(name=full, value=shown, default=_shown(usual), changed=value != usual)
-            )
-    changed = [one for group in groups.values() for one in group if one.changed]
+            groups.setdefault(name if field else "project", []).append((full, shown, _shown(usual)))
+    changed = [one for group in groups.values() for one in group if one[1] != one[2]]
     root = visit.memory.project.root
     return page("settings.html", visit, title="Settings", groups=groups, changed=changed, file=root)
 

@@ -39,6 +39,7 @@ _PERIOD = re.compile(rf"^(?P<daily>\d{{4}}-\d\d-\d\d)$|^(?P<weekly>\d{{4}}-W\d\d
 LONGEST = 32_000
 """Characters of a text that are rendered: 0.4 s of CPU for the slowest Markdown, a table of short cells."""
 MOST_COMPARED = 3_000  # words of a text whose differences are looked for: beyond, comparing takes seconds
+ALIKE = 0.35  # chosen: of two texts that share less, everything would be marked, which says nothing
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -108,10 +109,14 @@ def differences(old: str, new: str) -> tuple[Markup, Markup]:
     if len(before) + len(after) > MOST_COMPARED:
         return escape(old), escape(new)
     sides: tuple[list[Markup], list[Markup]] = ([], [])
+    shared = 0
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        shared += 2 * sum(not word.isspace() for word in before[i1:i2]) if tag == "equal" else 0
         for side, name, words in ((sides[0], "del", before[i1:i2]), (sides[1], "ins", after[j1:j2])):
             said = escape("".join(words))
             side.append(said if tag == "equal" or not said.strip() else Markup(f"<{name}>{{}}</{name}>").format(said))
+    if shared < ALIKE * sum(not word.isspace() for word in before + after):
+        return escape(old), escape(new)
     return Markup("").join(sides[0]), Markup("").join(sides[1])
 
 

@@ -32,13 +32,15 @@ def search(
     since: str = "",
     until: str = "",
     strategy: str = "",
+    where: str = "",
     limit: Annotated[int, Query(ge=1, le=MOST_HITS)] = HITS,
 ) -> HTMLResponse:
     hits: list[Hit] = []
     problem = ""
+    memory = visit.memory.in_its_space() if where else visit.memory
     if q.strip():
         try:
-            hits = visit.memory.in_its_space().search(
+            hits = memory.search(
                 q,
                 kinds=(kind,) if kind else (),
                 trusts=(trust,) if trust else (),
@@ -53,7 +55,9 @@ def search(
         except BadInput as wrong:
             problem = str(wrong)
     narrow = {"kind": kind, "trust": trust, "tag": tag, "topic": topic, "since": since, "until": until}
-    wanted = {"q": q, **narrow, "strategy": strategy}
+    wanted = {"q": q, **narrow, "strategy": strategy, "where": where}
+    context = visit.memory.context
+    spaces = {name: context.rings.named(context, name).space for name in {hit.ring for hit in hits}}
     more = min(2 * limit, MOST_HITS) if len(hits) == limit < MOST_HITS else 0
     return page(
         "search.html",
@@ -63,6 +67,9 @@ def search(
         wanted=wanted,
         nothing=nothing_found(q, [name for name, value in narrow.items() if value]),
         hits=hits,
+        bases={name: f"/s/{space}" for name, space in spaces.items() if space in visit.spaces},
+        rings=context.rings.names,
+        at=place,
         more=f"/search?{urlencode({**wanted, 'limit': more})}" if more else "",
         kinds=("", *KINDS),
         trusts=("", *TRUSTS),

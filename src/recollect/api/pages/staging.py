@@ -6,15 +6,19 @@ Themes: what findings gathered into, and the raw files behind them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from typing import Literal
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
-from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
+from recollect.core.records import record
 from recollect.distil.staged import Consolidation
 from recollect.memory import Memory
+from recollect.memory.documents import Staging
 from recollect.text.sentences import counted
 
 routes = page_router()
@@ -31,48 +35,85 @@ def stage(visit: Changing, sent: Sent) -> Response:
         made = visit.memory.staging.stage(sent.text("rule").strip(), sent.text("body"))
     except (BadInput, Refused) as wrong:
         return _staging(visit, problem=str(wrong), rule=sent.text("rule"), body=sent.text("body"), status=400)
-    return go(visit, "/staging", f"Staged “{made.title}”")
+    said = "is staged already" if made.repeated else "is staged"
+    undo = "" if made.repeated else f"/{made.id.replace('staged', 'staging', 1)}/withdraw"
+    return go(visit, "/staging", f"“{made.title}” {said}", undo=undo)
 
 
 @routes.post("/staging/consolidate")
 def consolidate(visit: Changing) -> Response:
-    def do(memory: Memory, _: Progress) -> str:
+    def do(memory: Memory, _: Progress) -> Ended:
         done = memory.staging.consolidate()
         fates = Counter(each.fate for each in done.outcomes)
         said = ", ".join(f"{count} {fate}" for fate, count in fates.items()) or f"Nothing changed: {done.reason}"
-        return f"{said}; report in {done.report}" if done.report else said
+        said = f"{said}; report in {done.report}" if done.report else said
+        left = ",".join(each.slug for each in done.outcomes if each.left)
+        return said, "/staging/restore" if left else "", left
 
     return begin(visit, "Consolidating", "/staging", do)
 
 
 @routes.post("/staging/restore")
 def restore(visit: Changing, sent: Sent) -> Response:
-    return _act(visit, sent.text("entry"), "restore", "Staged again:")
+    """Stage entries again that left: the one that was typed, or those that the message of a change names."""
+    try:
+        back = [visit.memory.staging.restore(entry) for entry in (*sent.every("entry"), *sent.words("change"))]
+    except (BadInput, Refused, NotFound) as wrong:
+        return _staging(visit, problem=str(wrong), status=400)
+    said = f"Staged again: {', '.join(f'“{each.title}”' for each in back)}"
+    return go(visit, "/staging", said + "".join(f"; {each.note}" for each in back if each.note))
 
 
-SAID = {"hold": "Held back", "release": "Released", "adopt": "Adopted", "promote": "Made a learning of"}
-OPPOSITE = {"hold": "release", "release": "hold"}
+@record
+class Verb:
+    """What a button does with a staged entry, how it is told, and the verb that takes it back."""
+
+    said: str
+    do: Callable[[Staging, str], object]
+    back: str = ""
+
+
+VERBS = {
+    "hold": Verb(said="Held back", do=lambda staging, slug: staging.hold(slug), back="release"),
+    "release": Verb(said="Released", do=lambda staging, slug: staging.hold(slug, on=False), back="hold"),
+    "adopt": Verb(said="Adopted", do=lambda staging, slug: staging.adopt(slug), back="disown"),
+    "disown": Verb(said="No longer adopted:", do=lambda staging, slug: staging.adopt(slug, on=False), back="adopt"),
+    "withdraw": Verb(said="Took out", do=lambda staging, slug: staging.withdraw(slug), back="restore"),
+    "restore": Verb(said="Staged again:", do=lambda staging, slug: staging.restore(slug), back="withdraw"),
+}
+
+
+@routes.post("/staging/{slug}/promote")
+def promote(visit: Changing, slug: str) -> Response:
+    """Make an entry a learning; the button of the message archives that and stages the entry again."""
+    memory = visit.memory.in_one_change()
+    try:
+        made = memory.staging.promote(slug).learning
+    except (BadInput, Refused, NotFound) as wrong:
+        return _staging(visit, problem=str(wrong), status=400)
+    undo, change = f"/staging/{slug}/demote", memory.context.ids("change")
+    return go(visit, "/staging", f"Made a learning of “{made.title}”", undo=undo, change=change)
+
+
+@routes.post("/staging/{slug}/demote")
+def demote(visit: Changing, slug: str, sent: Sent) -> Response:
+    try:
+        visit.memory.data.undo(change=sent.text("change"))
+        back = visit.memory.staging.restore(slug)
+    except RecollectError as wrong:
+        return go(visit, "/staging", f"Not undone: {wrong}")
+    return go(visit, "/staging", f"Staged again: “{back.title}”")
 
 
 @routes.post("/staging/{slug}/{verb}")
 def act(visit: Changing, slug: str, verb: str) -> Response:
-    """Hold an entry back, release or adopt it, or make it a learning."""
-    if verb not in SAID:
+    if verb not in VERBS:
         raise NotFound(f"a staged learning has no action {verb!r}")
-    return _act(visit, slug, verb, SAID[verb])
-
-
-def _act(visit: PageRequest, slug: str, verb: str, said: str) -> Response:
-    staging = visit.memory.staging
     try:
-        if verb in OPPOSITE:
-            staging.hold(slug, on=verb == "hold")
-        else:
-            getattr(staging, verb)(slug)
+        VERBS[verb].do(visit.memory.staging, slug)
     except (BadInput, Refused, NotFound) as wrong:
         return _staging(visit, problem=str(wrong), status=400)
-    undo = f"/staging/{slug}/{OPPOSITE[verb]}" if verb in OPPOSITE else ""
-    return go(visit, "/staging", f"{said} {slug}", undo=undo)
+    return go(visit, "/staging", f"{VERBS[verb].said} {slug}", undo=f"/staging/{slug}/{VERBS[verb].back}")
 
 
 def _staging(
@@ -112,11 +153,27 @@ def themes(visit: Visiting) -> HTMLResponse:
     return page("themes.html", visit, title="Themes", themes=found.list(), due=found.due(), survey=found.survey())
 
 
+@theme_routes.get("/themes/plan")
+def plan(visit: Visiting) -> HTMLResponse:
+    """What a gathering would do; planning takes a while where there are thousands of findings, so it is asked for."""
+    found = visit.memory.themes
+    known = {theme.name for theme in found.list()}
+    return page("theme_plan.html", visit, title="What a gathering would do", plan=found.preview(), known=known)
+
+
+@theme_routes.post("/themes/findings/{verb}")
+def hold(visit: Changing, verb: Literal["hold", "release"], sent: Sent) -> Response:
+    """Keep a finding out of themes, or release it; the button of the message does the other."""
+    id, other = sent.given("finding") or sent.text("change"), "release" if verb == "hold" else "hold"
+    visit.memory.themes.hold(id, on=verb == "hold")
+    return go(visit, "/themes/plan", f"{VERBS[verb].said} {id}", undo=f"/themes/findings/{other}", change=id)
+
+
 @theme_routes.post("/themes/run")
 def run(visit: Changing) -> Response:
-    def do(memory: Memory, _: Progress) -> str:
+    def do(memory: Memory, _: Progress) -> Ended:
         done = memory.themes.run(always=True)
-        return f"Gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
+        return f"Gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}", "", ""
 
     return begin(visit, "Gathering findings", "/themes", do)
 
@@ -133,7 +190,7 @@ def rename(visit: Changing, name: str, sent: Sent) -> Response:
 
 
 @theme_routes.post("/themes/{name}/promote")
-def promote(visit: Changing, name: str, sent: Sent) -> Response:
+def promote_finding(visit: Changing, name: str, sent: Sent) -> Response:
     """A finding of the theme becomes a learning."""
     memory = visit.memory.in_one_change()
     made = memory.themes.promote(sent.text("finding")).learning

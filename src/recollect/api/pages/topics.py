@@ -8,11 +8,9 @@ from datetime import datetime, timedelta
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
-from markupsafe import Markup
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, changing_once, go, page, page_router, paged
-from recollect.api.pages.charts import Bar, bars, life
+from recollect.api.pages.base import Bar, Sent, changing_once, go, page, page_router, paged
 from recollect.api.wire import Offset
 from recollect.capture.topic_edits import SHOWN, STATES
 from recollect.core.clock import DAY, zone_named
@@ -35,7 +33,7 @@ def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResp
         visit,
         title="Topics",
         begin=begin,
-        life=lambda one: life(one.first_at, one.last_at, since=begin, now=now),
+        now=now,
         state=state,
         states=(*STATES, ""),
         **paged(found, total, offset, ROWS, lambda offset: f"/topics?state={state}&offset={offset}"),
@@ -84,17 +82,16 @@ def topic(visit: Visiting, id: str, offset: Offset = 0) -> HTMLResponse:
     )
 
 
-def _life_line(visit: PageRequest, times: Sequence[int]) -> Markup:
+def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
     """Entries over the life of a topic, in spans of whole days that fill its time."""
     if not times:
-        return Markup("")
+        return []
     first, last = min(times), max(*times, visit.memory.context.clock.now())
     span = max(1, -(-(last - first) // (SPANS * DAY)))
     zone = zone_named(visit.memory.project.settings.timezone)
     begins = datetime.fromtimestamp(first / 1000, zone)
     counts = Counter((at - first) // (span * DAY) for at in times)
-    parts = [
+    return [
         Bar(label=f"{begins + timedelta(days=span * number):%d %b %y}", up=counts[number])
         for number in range((last - first) // (span * DAY) + 1)
     ]
-    return bars(parts, "Entries over the life of the topic", noun="from")
