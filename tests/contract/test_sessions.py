@@ -71,6 +71,13 @@ def test_the_first_brief_after_an_absence_says_so(memory: Memory, hooks: Hooks, 
     assert "Refunds go through the queue now." in brief
 
 
+def test_the_last_entry_tells_what_it_left_open_however_short(memory: Memory, hooks: Hooks) -> None:
+    memory.journal.add(
+        NewEntry(title="Ledger", text="```\n## Not a heading\n```\nChose ledger v2.\nTODO: migrate accounts")
+    )
+    assert "- Last entry: Ledger; left open: migrate accounts → log/" in hooks.fire("SessionStart", source="startup")
+
+
 def test_the_brief_tells_what_is_open_asked_for_proven_and_decided_each_once(
     open_memory: Opener, hooks: Hooks, learning: str
 ) -> None:

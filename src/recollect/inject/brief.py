@@ -359,8 +359,10 @@ def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
 
 
 def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
-    """An entry's title and, where it says more and nothing above says that, its gist."""
-    title, (said, _) = one_line(one.title), gist(one.text)
+    """An entry's title and, where it says more and nothing above says that, its gist; what it leaves open always."""
+    title, (said, is_open) = one_line(one.title), gist(one.text)
+    if is_open and not _words(said) <= _words(title):
+        return _cut(f"{title}; left open: {said}")
     if len(_words(said) - _words(title)) < SAYS_MORE or (is_new and not is_new(said)):
         return _cut(title)
     begun = min(len(title.rstrip(".…")), len(said.rstrip(".…")), SAME_START)

@@ -36,8 +36,8 @@ _LINKS = frozenset(
     "on onto or over since so than that through to under unless until upon using via vs when where whether which while "
     "with within".split()
 )
-_NOT = frozenset("can't cannot doesn't don't dont isn't never no non not shouldn't without won't".split())
-_ARTICLES = frozenset("a an any its my our some the their these this those your".split())
+_NOT = frozenset("can't cannot doesn't don't dont isn't never no non not only shouldn't without won't".split())
+_ARTICLES = frozenset("a an its my our the their these this those your".split())
 _FILLERS = frozenset(
     "absolutely awesome can could considering definitely fascinating help helpful hoping interesting just let's like "
     "looking planning please recently sounds think thinking trying wonder wondering would".split()
@@ -46,14 +46,14 @@ _FILLERS = frozenset(
 _TYPES = frozenset("build chore ci doc docs feat feature fix misc perf refactor revert style test tests typo".split())
 """Kinds of change, with which a title begins where others name a part of the project: "chore: …", "caddytls: …"."""
 
-_SCOPE = lazy(r"\s*(?:\[([^\]]{1,30})\]\s*:?|([\w./&*-]+(?:, ?[\w./&*-]+)*)(?:\(([\w ./,&*-]+)\))?!?:)\s+(?=\S)")
+_SCOPE = lazy(r"\s*(?:\[([^\]]{1,30})\]\s*:?|([\w./&*-]+(?:, ?[\w./&*-]+)*)(?: ?\(([\w ./,&*-]+)\))?!?:)\s+(?=\S)")
 _REFERENCE = lazy(
     r"https?://\S+|\s*[(\[](?:(?:fix(?:es|ed)?|close[sd]?|refs?|see|part of|,)?[\s:]*(?:#|gh-)\d+[\s,]*)+[)\]]"
     r"|\s*\b(?:(?:fix(?:es|ed)?|close[sd]?|refs?|see)\s+)?(?:#|gh-)\d+\b|\s+from v?\d\S* to v?\d\S*"
     r"|\[purged\]",
     re.IGNORECASE,
 )
-_CLAUSE = lazy(r"[;.!?…]+(?:\s+|$)|\s+(?:[-–—|]+|=>|->|→)\s+|\s+[(\[]|^[(\[]|\n")
+_CLAUSE = lazy(r"[;.!?…]+(?:\s+|$)|\s+[-–—|]+\s+|\s+[(\[]|^[(\[]|\n")
 _QUOTES = "`\"'“”‘’*;"
 _ODD = lazy(
     r"[\W\d]+|[0-9a-f]{7,40}|(?=(?:\w*\d){5})\w{16,}|https?:.*|.*@.*\..*|.{49,}|v?\d+(?:\.\w+)+|#\w*|\w", re.IGNORECASE
@@ -133,7 +133,12 @@ def _plain(word: str) -> str:
 
 
 def _is_filler(word: str) -> bool:
-    return word in _FILLERS | _LINKS or ("'" in word and word not in _NOT and word.partition("'")[0] in NOISE)
+    """Whether a word comes before the subject of a sentence: "that's", "using", an emoji."""
+    return (
+        word in _FILLERS | _LINKS
+        or not any(map(str.isalnum, word))
+        or ("'" in word and word not in _NOT and word.partition("'")[0] in NOISE)
+    )
 
 
 def _candidates(title: str) -> Iterator[_Candidate]:
@@ -163,12 +168,15 @@ def _clauses(text: str) -> list[list[str]]:
     """The words of each clause, without quotes and marks but for commas."""
     found = []
     for clause in _CLAUSE.split(text):
-        words = [
-            word.strip(_QUOTES + ",:") + (word[-1] if word.endswith((",", ":")) else "") for word in clause.split()
-        ]
-        whole = (w.rstrip(")]") if w.count("(") < w.count(")") or w.count("[") < w.count("]") else w for w in words)
-        if kept := [word for word in whole if any(map(str.isalnum, word))]:
-            found.append(kept)
+        words = []
+        for given in clause.split():
+            word = given.strip(_QUOTES).rstrip(",:")
+            if word.count("(") < word.count(")") or word.count("[") < word.count("]"):
+                word = word.rstrip(")]")
+            if word:
+                words.append(word + (given[-1] if given.endswith((",", ":")) else ""))
+        if words:
+            found.append(words)
     return found
 
 
@@ -183,8 +191,11 @@ def _of(words: Sequence[str]) -> Iterator[_Candidate]:
     starts = {first, first + 1, *border, *(at for at in range(1, len(low)) if low[at - 1] in _LINKS)}
     whole = False
     for start in sorted(starts):
-        if first <= start < len(low) and low[start] not in _LINKS and not _NOT & {*low[:start]}:
+        begins = first <= start < len(low) and low[start] not in _LINKS and any(map(str.isalnum, low[start]))
+        if begins and not _NOT & {*low[:start]}:
             for end in ends:
+                if end < len(low) and low[end - 1] in _FILLERS:  # "when trying | to flush"
+                    continue
                 if len(kept := _kept(words[start:end])) <= WORDS and kept:
                     whole = whole or start == first
                     form = (FIRST if start == first else 0) + (WHOLE if start == first and end == len(low) else 0)
@@ -221,7 +232,9 @@ def _shared(titles: Sequence[str]) -> Iterator[_Candidate]:
                         key = " ".join(terms(" ".join(some)))
                         own.add(key)
                         ended = end == len(low) or low[end] in _LINKS | NOISE or words[end - 1].endswith((",", ":"))
-                        if ended or _ARTICLES & {*low[end + 1 : end + 2]}:  # a word before an article is a verb
+                        if (
+                            ended or _ODD.fullmatch(low[end]) or _ARTICLES & {*low[end + 1 : end + 2]}
+                        ):  # a word before an article is a verb
                             spelled.setdefault(key, some)
         found.update(own)
     for key, count in found.items():

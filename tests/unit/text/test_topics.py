@@ -28,6 +28,13 @@ def best(*titles: str) -> str:
         ("build(deps): bump redis from 7.1.0 to 7.2.0", "Bump redis"),
         ("caddyfile: tweak", "caddyfile: tweak"),
         ("fix(caddyfile): nested quotes formatted incorrectly by fmt", "Nested quotes formatted incorrectly by fmt"),
+        ("chore (internal): remove goimports", "Remove goimports"),
+        ("only increment the version if a silence is added", "Only increment version if silence is added"),
+        (
+            "fix: ignore unsupported errors when trying to flush everything that is left over",
+            "Ignore unsupported errors",
+        ),
+        ("gofrs/uuid -> google/uuid", "gofrs/uuid -> google/uuid"),
         ("Release 1.0a5", "Release 1.0a5"),
         ("Refund webhooks undo a later status", "Refund webhooks undo later status"),
     ],
