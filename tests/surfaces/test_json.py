@@ -37,6 +37,7 @@ COMMANDS = [
     "inbox",
     "init",
     "host trust",
+    "store verify",
     "inject --task TASK-8 --outcome other --title webhooks",
 ]
 
@@ -104,6 +105,11 @@ def _members(value: Any) -> Any:
     elif isinstance(value, list):
         for part in value:
             yield from _members(part)
+
+
+def test_every_list_is_under_its_noun(shell: Shell) -> None:
+    assert shell.json("store", "verify")["differences"] == []
+    assert shell.json("model", "apply", stdin="[]")["answers"] == []
 
 
 def test_a_list_of_work_says_how_many_there_are_in_all(shell: Shell) -> None:

@@ -53,6 +53,32 @@ NAMED = {"open": "open_"}
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 
+_MOVED = {
+    "learn": "rate promote",
+    "log": "tree compact",
+    "decision": "review preserve wisdom calibration",
+    "staged": "consolidate index merge-driver",
+    "theme": "finding",
+    "task": "observe feedback outcome discovery",
+    "model": "pending apply embed",
+    "store": "backup restore verify rebuild export import purge migrate vault db",
+    "host": "pause uninstall trust token",
+}
+OLD_NAMES = {verb: f"{noun} {verb}" for noun, verbs in _MOVED.items() for verb in verbs.split()} | {
+    "around": "get --around 3",
+    "recall": "search --kind log",
+    "decisions": "decision list",
+    "review-queue": "decision due",
+    "stage": "staged add",
+    "ages": "staged list",
+    "restore-entry": "staged restore",
+    "refactor": "staged split",
+    "themes": "theme",
+    "models": "model",
+}
+"""Commands as versions before 0.2 called them. They run in 0.2 and go with the version after it."""
+
+
 class Commands(click.Group):
     """A group that knows its commands' names and one-line help without importing them."""
 
@@ -86,6 +112,9 @@ def recollect(offline: bool) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and give its exit code: 0 fine, 1 no, 2 bad use, 3 the environment."""
+    if arguments and (new := OLD_NAMES.get(arguments[0])):
+        click.echo(f"recollect: {arguments[0]} is called {new} now; the next version drops the old name", err=True)
+        arguments = [*new.split(), *arguments[1:]]
     try:
         code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
         return code if isinstance(code, int) else 0

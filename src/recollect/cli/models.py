@@ -80,7 +80,8 @@ def apply(memory: Memory, file: list[Any]) -> Output:
     """Apply answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
     done = memory.models.apply(file)
     lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
-    return Output(done, "\n".join(lines) or "nothing to take in", code=0 if all(each.taken for each in done) else 1)
+    text = "\n".join(lines) or "nothing to apply"
+    return Output(listing("answers", done), text, code=0 if all(each.taken for each in done) else 1)
 
 
 @model.command()

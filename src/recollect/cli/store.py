@@ -14,7 +14,7 @@ import click
 
 from recollect.capture.import_notes import ImportedPieces
 from recollect.capture.import_tools import SOURCES, Source
-from recollect.cli.command import Group, Output, answers, prints, progress, table
+from recollect.cli.command import Group, Output, answers, listing, prints, progress, table
 from recollect.cli.printing import actor_of, find_project, open_memory
 from recollect.core.choices import Trust
 from recollect.core.clock import iso
@@ -82,7 +82,8 @@ def verify(file: Path | None, project: str | None) -> Output:
         return Output(checked, text + ("" if checked.sealed else "; it has no checksum"))
     with open_memory(project) as memory, progress("checking") as told:
         found = memory.data.verify(progress=told)
-    return Output(found, "\n".join(_told(found)) or "everything agrees", code=_code(found, strict=True))
+    text = "\n".join(_told(found)) or "everything agrees"
+    return Output(listing("differences", found), text, code=_code(found, strict=True))
 
 
 @click.command()
