@@ -19,6 +19,7 @@ from recollect.core.journal import NewEntry
 from recollect.memory.admin import Rescue
 from recollect.store import bulk, db
 from recollect.store import project as projects
+from recollect.store.copies import check_file
 from recollect.tend.backup import restore_to_server
 from samples import learning
 
@@ -27,7 +28,7 @@ LOG = "2026-03-02.md"
 
 @pytest.fixture
 def rescue(memory: Memory, environ: dict[str, str]) -> Rescue:
-    return Rescue.of(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock)
+    return Rescue(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock)
 
 
 def lived_in(memory: Memory) -> Memory:
@@ -166,7 +167,7 @@ def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> N
     another(team)
     copy = Path(team.data.backup(tmp_path / "copy.db").path)
     assert b"Zanzibar" not in copy.read_bytes()
-    assert Rescue.check(copy).spaces == (team.context.space,)
+    assert check_file(copy).spaces == (team.context.space,)
 
 
 def test_a_restore_leaves_other_spaces_of_the_server_alone(team: Memory, rescue: Rescue) -> None:
@@ -218,7 +219,7 @@ def test_a_servers_backup_becomes_an_embedded_memory_with_its_files(
     before = state(team)
     copy = Path(team.data.backup(tmp_path / "copy.db").path)
     del environ["RECOLLECT_STORE"]
-    done = Rescue.of(team.project.root, actor=PERSON, environ=environ, clock=team.context.clock).restore(copy)
+    done = Rescue(team.project.root, actor=PERSON, environ=environ, clock=team.context.clock).restore(copy)
     assert (done.files, done.left) == ((LOG,), ())
     with Memory.open(team.project.root, environ=environ, clock=team.context.clock) as here:
         assert state(here) == before
@@ -234,7 +235,7 @@ def test_a_file_that_says_something_else_is_left_and_named(
     mine = projects.find(team.project.root, environ).vault / LOG
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("my own words\n")
-    done = Rescue.of(team.project.root, actor=PERSON, environ=environ, clock=team.context.clock).restore(copy)
+    done = Rescue(team.project.root, actor=PERSON, environ=environ, clock=team.context.clock).restore(copy)
     assert (done.files, done.left, mine.read_text()) == ((), (LOG,), "my own words\n")
 
 
@@ -248,7 +249,7 @@ def test_an_embedded_backup_becomes_a_teams_memory(
     before = state(here)
     copy = Path(here.data.backup().path)
     environ["RECOLLECT_STORE"] = postgres_url
-    done = Rescue.of(here.project.root, actor=PERSON, environ=environ, clock=here.context.clock).restore(copy)
+    done = Rescue(here.project.root, actor=PERSON, environ=environ, clock=here.context.clock).restore(copy)
     assert done.kept is None
     with Memory.open(here.project.root, environ=environ, clock=here.context.clock) as there:
         assert {**state(there), "files": before["files"]} == before

@@ -177,7 +177,7 @@ def test_after_a_restore_to_before_a_purge_the_log_purges_its_entry_again(
     ids = written(memory, "one", "canary sings aloud every morning", "three")
     memory.data.backup(tmp_path / "before.db")
     memory.data.purge(id=ids[1])
-    Rescue.of(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock).restore(
+    Rescue(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock).restore(
         tmp_path / "before.db"
     )
     memory.cycle()

@@ -372,7 +372,7 @@ def test_status_doctor_and_the_brief_name_what_waits_and_what_was_set_aside(
     brief = memory.sessions.brief(HOSTS["claude-code"].room).text
     assert "1 write that failed is set aside, the oldest 2 days old: " in brief
     assert "`recollect doctor --fix`" in brief
-    rescue = Rescue.of(memory.project.root, actor=PERSON, clock=clock, environ=environ)
+    rescue = Rescue(memory.project.root, actor=PERSON, clock=clock, environ=environ)
     told = {each.subject: each for each in rescue.doctor().findings if each.what == "spool"}
     assert told[str(waiting)].detail == "1 write waiting for the store, the oldest for 2 days"
     assert told[str(failed.with_suffix(".failed"))].detail == "1 write set aside as failed, the oldest for 2 days"
@@ -387,7 +387,7 @@ def test_doctor_tries_again_what_was_set_aside(
     for _ in range(3):
         open_memory(ids=failing(OSError("no such luck")))
     bad = put_record(memory, "not json", "000-bad.json")
-    rescue = Rescue.of(memory.project.root, actor=PERSON, clock=clock, environ=environ)
+    rescue = Rescue(memory.project.root, actor=PERSON, clock=clock, environ=environ)
     assert ["OSError: no such luck" in each.detail for each in rescue.doctor().findings if each.what == "spool"] == [
         False,
         True,

@@ -20,6 +20,7 @@ from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.values import random_id
 from recollect.memory.admin import Rescue
+from recollect.store.copies import check_file
 from recollect.store.schema import VERSION
 from samples import learning
 from scale import TORTURE, campaign
@@ -38,7 +39,7 @@ def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 @pytest.fixture
 def rescue(memory: Memory, environ: dict[str, str]) -> Rescue:
-    return Rescue.of(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock)
+    return Rescue(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock)
 
 
 def many(memory: Memory, count: int = 40) -> list[str]:
@@ -169,7 +170,7 @@ def test_damage_in_the_log_is_shown_once_and_the_log_is_kept(tmp_path: Path, pla
     with Memory.open(tmp_path, actor=PERSON) as memory:
         assert memory.learnings.page()[1] < 20
         memory.learn(learning())
-    told = Rescue.of(tmp_path, actor=PERSON).doctor()
+    told = Rescue(tmp_path, actor=PERSON).doctor()
     assert any(finding.what == "damage" for finding in told.findings)
 
 
@@ -349,9 +350,9 @@ def test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before
     copies = json.loads(done.stdout)["copies"]
     assert len(copies[-1]["acknowledged"]) > len(copies[0]["acknowledged"]) > 0, "nobody wrote meanwhile"
     for copy in copies:
-        checked = Rescue.check(Path(copy["path"]))
+        checked = check_file(Path(copy["path"]))
         assert checked.sealed
-        restored = Rescue.of(tmp_path, actor=PERSON).restore(Path(copy["path"]))
+        restored = Rescue(tmp_path, actor=PERSON).restore(Path(copy["path"]))
         assert restored.kept
         with Memory.open(tmp_path, actor=PERSON) as memory:
             kept = {each.id for each in memory.learnings.page(status="all", limit=1000)[0]}

@@ -427,7 +427,7 @@ def test_the_doctor_of_a_damaged_server_names_the_server_and_no_file_of_another_
     Memory.open(tmp_path, create=True, environ=environ, actor=PERSON).close()  # as after a move: its store stays
     embedded = project_of(tmp_path, environ).database
     environ["RECOLLECT_STORE"] = _without_version(server, "damaged")
-    rescue = Rescue.of(tmp_path, actor=PERSON, environ=environ)
+    rescue = Rescue(tmp_path, actor=PERSON, environ=environ)
     (damage,) = [finding for finding in rescue.doctor().findings if finding.level == "damage"]
     assert damage.subject == f"postgresql://postgres@{server.folder}/damaged"
     assert str(embedded) not in f"{damage.detail} {damage.remedy}"
@@ -497,7 +497,7 @@ def test_the_role_that_db_init_makes_may_do_everything_and_nothing_more(
         assert SECRET not in memory.status().store
         assert memory.status().store == f"postgresql://locked_agent@{server.folder}/guarded"
         copy = memory.data.backup().path
-        assert Rescue.of(root, actor=memory.context.actor, environ=environ).restore(Path(copy)).kept is not None
+        assert Rescue(root, actor=memory.context.actor, environ=environ).restore(Path(copy)).kept is not None
         assert memory.learnings.get(kept.id).times_helpful == 1
     with psycopg.connect(url, autocommit=True) as connection:
         for forbidden in (

@@ -105,7 +105,7 @@ def test_a_parameter_that_cannot_be_is_refused(api: httpx.Client, query: str) ->
 
 def test_search_never_fails(api: httpx.Client) -> None:
     api.post("/api/learnings?anyway=true", json=LEARNING).raise_for_status()
-    for path in ("/api/learnings/search", "/api/search", "/api/staged/search"):
+    for path in ("/api/learnings/search", "/api/search"):
         for text in SEARCHES:
             answer = api.get(path, params={"query": text})
             assert answer.status_code == 200, f"{path} {text!r}: {answer.text}"

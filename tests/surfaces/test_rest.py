@@ -354,7 +354,7 @@ def test_learnings_are_staged_and_consolidation_says_whether_it_is_due(api: http
     assert api.get("/api/staged").status_code == 409  # git cannot say yet how old it is
     Repo(tmp_path / "project").commit(date(2026, 3, 2))
     assert [one["age"] for one in api.get("/api/staged").json()["staged"]] == [0]
-    assert api.get("/api/staged/search", params={"query": "base image digest"}).json()["total"] == 1
+    assert api.get("/api/search", params={"query": "base image digest", "kind": "staged"}).json()["total"] == 1
     assert api.post("/api/consolidate", json={"dryRun": True}).json()["due"] is False
 
 

@@ -78,8 +78,6 @@ class Admission:
 
 @record
 class Authenticator:
-    """Checks tokens and their rates; one per server."""
-
     spaces: Spaces
     calls: Rate
     failures: Rate
@@ -179,7 +177,6 @@ class GuardedRoute(StarletteRoute):
 
 
 def caller(request: Request, writing: bool) -> Memory:
-    """The memory on behalf of the caller whose request came through `TokenGate`."""
     admission: Admission = request.state.admission
     scopes: tuple[TokenScope, ...] = ("write", "import") if writing else ("read",)
     if not admission.token.may(*scopes):
@@ -223,8 +220,6 @@ class BrowserSession:
 
 @record
 class PageRequest:
-    """What a page works with: the memory on behalf of the person, and the browser that asks."""
-
     memory: Memory
     session: BrowserSession
     spaces: tuple[str, ...]

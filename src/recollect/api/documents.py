@@ -10,8 +10,7 @@ from fastapi import Path, Response
 
 from recollect.api.auth import Maintains, Reads, Writes
 from recollect.api.bodies import DryRun, Empty, FindingBody, Gather, PromotionBody, Rename, StagedBody, StagedPromotion
-from recollect.api.learnings import Hits
-from recollect.api.wire import Found, Paged, answer, page_of, router, search_page, shape, sliced
+from recollect.api.wire import Paged, answer, page_of, router, shape, sliced
 from recollect.capture.learn import Captured
 from recollect.capture.stage import Staged
 from recollect.core.finding import AddedFinding, Finding, SkippedFile, Theme, WorkFile
@@ -91,11 +90,6 @@ def list_staged(memory: Reads, window: Paged) -> Response:
 def stage_learning(memory: Writes, new: StagedBody) -> Response:
     made = memory.staging.stage(new.title, new.body)
     return answer(made, status=200 if made.repeated else 201)
-
-
-@staging_routes.get("/staged/search", response_model=Hits, summary="Find staged learnings for any text")
-def search_staged(memory: Reads, part: Found, query: str) -> Response:
-    return search_page(memory, query, part, kinds=("staged",))
 
 
 @staging_routes.post("/staged/{slug}/promote", response_model=Captured, summary="Make a staged learning a learning")

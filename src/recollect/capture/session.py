@@ -138,7 +138,6 @@ def unlogged(session: HostSession) -> tuple[str, ...]:
 
 
 def ending(host: str, path: str) -> Turn:
-    """The end of a conversation; empty when there is no transcript."""
     try:
         end = os.path.getsize(path)
     except OSError:

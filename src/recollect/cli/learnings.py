@@ -390,7 +390,6 @@ def _state(one: Learning | Decision | TopicRow) -> str:
 
 
 def card(learning: Learning) -> str:
-    """A learning for a person's eyes."""
     lines = [
         learning.title,
         f"{learning.id} · {learning.pattern_type} · {learning.out_of_use or 'active'}"

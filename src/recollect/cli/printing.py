@@ -60,7 +60,6 @@ def _forget_output() -> None:
 
 
 def actor_of(environ: Mapping[str, str]) -> Actor:
-    """Who runs this process."""
     for host in running(environ):
         return Actor(name=host, channel="cli", trust="agent")
     return Actor(name=environ.get("USER") or environ.get("LOGNAME") or "person", channel="cli", trust="human")

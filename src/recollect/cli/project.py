@@ -195,7 +195,6 @@ def _since(words: str, at: int | None, now: int) -> str:
 
 
 def _models(found: ModelsStatus) -> str:
-    """Who answers, and what that used today and since the beginning."""
     by_name: dict[str, list[str]] = {}
     for kind, name in found.configured.items():
         by_name.setdefault(name, []).append(kind)
@@ -259,7 +258,6 @@ def tell_hosts(
 
 
 def _from_now_on(target: HostFiles, hosts: Sequence[str]) -> list[str]:
-    """What happens now, and where to look."""
     from recollect.hosts.install import detected
 
     hosts = hosts or detected(target.root, os.environ)

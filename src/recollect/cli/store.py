@@ -26,6 +26,7 @@ from recollect.memory import Memory
 from recollect.memory.admin import Rescue, initialise_store, mirror_vault, store_address
 from recollect.memory.admin import migrate as migrate_store
 from recollect.store import register
+from recollect.store.copies import check_file
 from recollect.store.project import Project
 from recollect.tend.export import Imported
 from recollect.tend.purge import Purged, PurgePlan
@@ -54,7 +55,7 @@ def backup(memory: Memory, file: Path | None) -> Output:
 @prints
 def restore(file: Path, project: str | None) -> Output:
     """Replace the store by the backup FILE. The old store is kept; a damaged or newer FILE is refused."""
-    done = Rescue.of(find_project(project).root, actor=actor_of(os.environ)).restore(file)
+    done = Rescue(find_project(project).root, actor=actor_of(os.environ)).restore(file)
     lines = [f"restored {done.path}"]
     if done.kept:
         lines.append(f"the store that was here is kept: {done.kept}")
@@ -77,7 +78,7 @@ def restore(file: Path, project: str | None) -> Output:
 def verify(file: Path | None, project: str | None) -> Output:
     """Compare everything derived with its source; with FILE, say whether a backup would restore."""
     if file is not None:
-        checked = Rescue.check(file)
+        checked = check_file(file)
         text = f"{file} would restore: schema {checked.version}, spaces {', '.join(checked.spaces) or 'none'}"
         return Output(checked, text + ("" if checked.sealed else "; it has no checksum"))
     with open_memory(project) as memory, progress("checking") as told:
@@ -109,7 +110,7 @@ def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: st
     if host is not None:
         with open_memory(project) as memory:
             return _prove(memory, host)
-    rescue = Rescue.of(project or ".", actor=actor_of(os.environ))
+    rescue = Rescue(project or ".", actor=actor_of(os.environ))
     with progress("checking") as told:
         found = rescue.doctor(fix=fix, progress=told)
     found = replace(found, findings=(*found.findings, *_silent_hosts(find_project(project))))
@@ -118,7 +119,7 @@ def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: st
     good = sum(not kept.problem for kept in found.backups)
     none = "backups: none yet; take one with: recollect store backup"
     lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
-    lines += [SILENT] if (rescue.data / PAUSED).exists() else []
+    lines += [SILENT] if (find_project(project).data / PAUSED).exists() else []
     return Output(found, "\n".join(lines), code=_code(found.findings, strict=strict))
 
 

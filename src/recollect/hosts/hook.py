@@ -364,7 +364,6 @@ def _left(moment: HostEvent, root: str) -> list[Write]:
 
 
 def _said(moment: HostEvent, words: str, *, task: str) -> list[Write]:
-    """Verdicts and discoveries in an agent's own words."""
     writes = []
     if "HELPFUL:" in words:
         writes.append(_write(TaskVerdicts(output=words, task=task)))

@@ -70,7 +70,6 @@ class FileChange:
 
 
 def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
-    """Hosts in use here: by their environment, else by their folder in the project or at home."""
     if at_work := [host for host in running(environ) if host in HOOKS]:
         return at_work
     homes = [root, *([Path(environ["HOME"])] if environ.get("HOME") else [])]
@@ -89,7 +88,6 @@ def has_plugin(root: Path, environ: Mapping[str, str]) -> bool:
 
 
 def plugin_folder(environ: Mapping[str, str]) -> Path | None:
-    """Where Claude Code keeps the plugin it installed."""
     with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
         file = users_file(".claude/plugins/installed_plugins.json", environ)
         for name, installed in json.loads(file.read_text("utf-8"))["plugins"].items():
@@ -126,7 +124,6 @@ def uninstalling(target: HostFiles, hosts: Collection[str]) -> list[FileChange]:
 
 
 def apply(target: HostFiles, host: str, changes: list[FileChange]) -> None:
-    """Write a host's files and record our pieces in them."""
     known = _known(target)
     for change in changes:
         assert change.after is not None

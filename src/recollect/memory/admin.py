@@ -32,7 +32,6 @@ from recollect.search import meaning
 from recollect.store import model_rows
 from recollect.store import project as projects
 from recollect.store import tokens as token_rows
-from recollect.store.copies import CopyCheck, check_file
 from recollect.store.files import content_hash, write_path, writing
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
@@ -72,7 +71,6 @@ class Data(Facet):
         preview: bool = False,
         progress: Callable[[int], object] | None = None,
     ) -> ImportedPieces:
-        """Import what another tool remembers, or preview it; `of` is that tool's name for the project."""
         root, home = self._project.root, Path.home()
         pieces = import_tools.pieces(source, path, of=of, root=root, home=home, environ=os.environ)
         return bring_in(self._ctx, pieces, source=source, trust=trust, preview=preview, progress=progress)
@@ -103,27 +101,18 @@ class Data(Facet):
 class Rescue:
     """What works on a project whose store does not open."""
 
-    def __init__(self, project: projects.Project, actor: Actor, clock: Clock, environ: Mapping[str, str]):
-        self._project = project
-        self._environ = environ
-        self._actor = actor
-        self._clock = clock
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         folder: str | Path = ".",
         *,
         actor: Actor,
         clock: Clock | None = None,
         environ: Mapping[str, str] | None = None,
-    ) -> Rescue:
-        environ = os.environ if environ is None else environ
-        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ), environ)
-
-    @property
-    def data(self) -> Path:
-        return self._project.data
+    ):
+        self._environ = os.environ if environ is None else environ
+        self._project = projects.find(Path(folder), self._environ)
+        self._actor = actor
+        self._clock = clock or clock_from(self._environ)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
         """Check everything; with `fix`, replay the spool with what was set aside, and rebuild derived state."""
@@ -155,10 +144,6 @@ class Rescue:
             return backup.restore_to_server(self._project, db, source, now=self._clock.now())
         finally:
             db.close()
-
-    @staticmethod
-    def check(file: Path) -> CopyCheck:
-        return check_file(file)
 
     def _opened(self) -> Context:
         return open_context(
@@ -200,7 +185,6 @@ def initialise_store(url: str, *, admin: str | None) -> Made:
 
 
 def store_address(folder: Path, environ: Mapping[str, str]) -> str:
-    """The store that the settings name, in a project or outside of one."""
     try:
         return projects.find(folder, environ).settings.store.url
     except NotInitialised:

@@ -51,7 +51,6 @@ class Journal(Facet):
         return logs.listed(self._ctx)
 
     def show(self, day: date | str) -> str:
-        """A day's log; the day may be called `today` or `yesterday`."""
         return logs.show(self._ctx, logs.day_named(self._ctx, day) if isinstance(day, str) else day)
 
     today = call(logs.today)
@@ -76,7 +75,6 @@ class Journal(Facet):
             refresh_logs(self._ctx)
 
     def compact(self, *, everything: bool = False, progress: Progress | None = None) -> tuple[Compacted, str]:
-        """What was done, and a warning when the configured re-index command failed."""
         done = trees.compact(self._ctx, everything=everything, progress=progress)
         return done, reindex(self._ctx.settings.tree.reindex, str(self._project.root)) if done.changes else ""
 
@@ -127,7 +125,6 @@ class Staging(Facet):
     """Learnings between hand-offs."""
 
     def stage(self, title: str, body: str = "") -> Staged:
-        """Append a learning to the staging file, past the quality gate."""
         return stages.stage(self._ctx, as_text(title, "title"), as_text(body, "body"))
 
     ages = call(staged.ages)

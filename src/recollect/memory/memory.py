@@ -281,14 +281,12 @@ class Memory:
         return rate(memory.context, learning, verdict, task=task)
 
     def why(self, id: str) -> AnyExplanation:
-        """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.kinds import why
 
         memory, id = self.holding(as_text(id, "id"))
         return why(memory.context, id)
 
     def status(self) -> Status:
-        """What is remembered, what waits, and what is wrong."""
         from recollect.tend.status import status
 
         return status(self.context, self.project)

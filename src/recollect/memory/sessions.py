@@ -61,7 +61,6 @@ class Sessions(Facet):
         return prompted(self._ctx, prompt, session=session, task=task, room=room, fresh=fresh)
 
     def candidates(self, prompt: str, given: Given) -> list[Considered]:
-        """What was looked at for a prompt, and why it was shown or not."""
         from recollect.inject.reasons import candidates
 
         return candidates(self._ctx, prompt, shown={*given.learnings, *given.entries})
@@ -170,7 +169,6 @@ def _subjects(given: object) -> set[str]:
 
 
 def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
-    """Put a write into the spool, without secrets."""
     what, _ = storable_record(write.what)
     verb = next(name for name, kind in KINDS.items() if kind is type(what))
     spool.add(project.spools, {"id": write.id, "verb": verb, "at": at, "actor": vars(actor), "arguments": vars(what)})
