@@ -36,6 +36,8 @@ def test_no_page_has_a_fault_that_axe_finds(site: Site, clock: ScriptedClock, sc
     memory.themes.run(always=True)
     memory.staging.stage("When a build cache depends on lock files, put their hash into its key", "It was stale.")
     memory.journal.compact()
+    memory.themes.add("work-9", NewFinding(description="The cache key of job 9 lacks the lock file"))
+    first = memory.decisions.page()[0][-1].id
     theme, topic = memory.themes.list()[0].name, memory.topics.page()[0][0].id
     paths = (
         *("/", "/inbox", "/agent?prompt=Stripe+webhooks+out+of+order", "/sessions", "/search?q=webhooks"),
@@ -44,13 +46,24 @@ def test_no_page_has_a_fault_that_axe_finds(site: Site, clock: ScriptedClock, sc
         *(
             "/decisions/new",
             f"/decisions/{made}/edit",
+            f"/decisions/{made}/pick",
+            f"/decisions/{made}/compare?other={first}",
             "/feed",
             "/decisions/insight",
             "/journal",
             "/journal/root",
             "/journal/log/2026-03-02",
         ),
-        *("/text/log/2026-03-02%231", "/themes", f"/themes/{theme}", "/staging", "/health", "/tokens", "/settings"),
+        *(
+            "/text/log/2026-03-02%231",
+            "/themes",
+            "/themes/plan",
+            f"/themes/{theme}",
+            "/staging",
+            "/health",
+            "/tokens",
+            "/settings",
+        ),
         *("/topics", "/topics?state=dormant", f"/topics/{topic}", "/nowhere"),
     )
     window = site.another(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)

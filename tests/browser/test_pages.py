@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from browsing import Site
 from conftest import STRANGER
 from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
+from recollect.api.auth import Public
 from recollect.core.journal import NewEntry
 from recollect.core.writes import SessionEvent, SessionTurn, Write
 from repos import Repo
@@ -193,6 +194,19 @@ def test_what_is_not_there_is_said_with_the_menu_at_hand(site: Site) -> None:
         assert answer.status in (400, 404), path
         assert site.page.get_by_role("alert").is_visible()
         site.follow("Learnings")
+
+
+def test_a_defect_is_a_page_with_the_menu_and_says_nothing_private(site: Site) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("a private word")
+
+    site.served.app.add_api_route("/s/{space}/broken", broken, dependencies=[Public])
+    answer = site.page.goto(f"{site.served.site}/broken")
+    assert answer is not None
+    assert answer.status == 500
+    assert "internal error: ZeroDivisionError" in site.page.get_by_role("alert").inner_text()
+    assert "private" not in site.page.content()
+    site.follow("Learnings")
 
 
 def test_what_the_form_lacks_is_said_and_what_was_typed_stays(site: Site) -> None:

@@ -15,6 +15,7 @@ from browsing import Site
 from recollect import Memory, NewDecision, ScriptedClock
 from recollect.api.pages.base import LongWork
 from recollect.core.journal import NewEntry
+from recollect.core.writes import SessionEvent, SessionTurn, Write
 from recollect.hosts.hook import respond
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
@@ -290,9 +291,15 @@ def test_sessions_are_listed_with_what_they_were_given(
     respond(
         "claude-code", "UserPromptSubmit", payload, environ | {"RECOLLECT_NOW": "2026-03-02T09:00:00Z"}, said.append
     )
+    other = site.memory.learn(learning(FLAKY)).learning.id
+    shown = SessionEvent(session="s-7", host="codex", event="UserPromptSubmit", task="s-7", learnings=(other,))
+    turn = SessionTurn(session="s-7", host="codex", request="Make it green", answer=str(FLAKY["action"]))
+    for what in (shown, turn):
+        assert site.memory.sessions.deliver(Write(id=f"change_{type(what).__name__}", what=what))
     site.memory.rate(id, "helpful", task="s-7")
     site.memory.journal.add(NewEntry(text="Compared the created times of events", topic="Event order", session="s-7"))
     site.go("/sessions")
     assert "Wrote Event order" in site.says()
     assert "Stripe webhooks arrive out of order" in site.says()
     assert "helpful" in site.says()
+    assert "the session seems to have used it" in site.says()

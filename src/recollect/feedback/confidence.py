@@ -7,7 +7,7 @@ read from what an agent did and is never a verdict. All arithmetic is in integer
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, datetime, time, tzinfo
 
 from recollect.core.choices import VERDICTS, Verdict
@@ -183,7 +183,7 @@ def notice(ctx: Context, session: str, turn: Turn) -> None:
 
 
 def _sign(tx: Tx, ctx: Context, shown: Injection, sign: Sign) -> None:
-    change = f"sign.{sign.kind}.{shown.task_id}.{shown.learning_id}"
+    change = _sign_id(sign.kind, shown.task_id, shown.learning_id)
     if events.happened(tx, change):
         return
     rules, before = ctx.settings.confidence, round(rows.get(tx, shown.learning_id).confidence * 1000)
@@ -198,6 +198,17 @@ def _sign(tx: Tx, ctx: Context, shown: Injection, sign: Sign) -> None:
     events.record(
         tx, ctx, change=change, subject=shown.learning_id, what=f"sign.{sign.kind}", old=old, new=new, reason=reason
     )
+
+
+def signs(ctx: Context, task: str, learnings: Collection[str]) -> list[tuple[str, str]]:
+    """The signs that a task gave of the learnings it was shown: each learning with the kind of its sign."""
+    ids = {_sign_id(kind, task, one): (one, kind) for one in learnings for kind in ("used", "ignored", "contradicted")}
+    there = ids.keys() - ctx.read(events.missing, set(ids))
+    return [found for id, found in ids.items() if id in there]
+
+
+def _sign_id(kind: str, task: str, learning: str) -> str:
+    return f"sign.{kind}.{task}.{learning}"
 
 
 BATCH = 500  # learnings per transaction: few enough that other writers do not wait long

@@ -19,6 +19,7 @@ from recollect.core.new_learning import LearningEdit
 from recollect.core.records import MOST, as_record, as_text, check_page, checked
 from recollect.distil import decisions, inbox
 from recollect.distil.rings import move
+from recollect.feedback import confidence
 from recollect.inject.learnings import Chosen, NewInjection, choose
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
@@ -133,6 +134,7 @@ class Work(Facet):
         return observe.injection_page(self._ctx, task=task, limit=limit or (50 if task is None else MOST))[0]
 
     called = call(observe.titles)
+    signs = call(confidence.signs)
 
     def preview(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         return choose(self._ctx, as_record(wanted, NewInjection, fields))

@@ -13,7 +13,7 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, Visiting
-from recollect.api.pages.base import Sent, page, page_router, paged
+from recollect.api.pages.base import DONE, Sent, page, page_router, paged
 from recollect.api.wire import Offset
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.learning import Injection, Learning
@@ -45,6 +45,7 @@ class ShownSession:
     session: HostSession
     events: tuple[ReportedEvent, ...]
     shown: tuple[tuple[Injection, Learning | None], ...]
+    signs: Mapping[str, str]
     wrote: tuple[str, ...]
     titles: Mapping[str, str]
 
@@ -135,6 +136,7 @@ def _shown(memory: Memory, session: HostSession) -> ShownSession:
         session=session,
         events=events,
         shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
+        signs={id: DONE[f"sign.{kind}"] for id, kind in memory.work.signs(session.id, list(learnings))},
         wrote=wrote,
         titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *_entries_in(events)]).items()},
     )
