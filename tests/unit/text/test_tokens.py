@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.sentences import snippet
-from recollect.text.tokens import STOP_WORDS, stem, terms, tokens
+from recollect.text.tokens import STOP_WORDS, plain_words, stem, terms, tokens, written
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,26 @@ def test_words_keep_the_stems_that_are_indexed(pair: str) -> None:
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ue000", "\x00", "\uf8ff"], ids=ascii)
 def test_what_is_no_character_is_no_term(text: str) -> None:
     assert all(term.isascii() and term.isalpha() for term in terms(text))
+
+
+def test_words_as_written_are_whole_addresses_paths_flags_calls_and_numbers() -> None:
+    said = "Don't `push --force` src/auth/token.py; see https://x.example/a?b=1, init() of 1,204 (v2.3.1) in C#."
+    words = ["Don't", "push", "--force", "src/auth/token.py", "see", "https://x.example/a?b=1", "init()", "of", "1,204"]
+    assert written(said) == [*words, "v2.3.1", "in", "C#"]
+    assert [mark for mark in written(said, marks=True) if not any(map(str.isalnum, mark))] == list("``;,().")
+
+
+def test_plain_words_begin_with_a_letter() -> None:
+    assert plain_words("Don't use BM25 at src/auth.py 3.5 times") == [
+        "Don't",
+        "use",
+        "BM25",
+        "at",
+        "src",
+        "auth",
+        "py",
+        "times",
+    ]
 
 
 def test_no_stop_word_is_a_term() -> None:
