@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from recollect.core.clock import DAY, iso, parse_time
 from recollect.core.context import Context, Db, Tx, Vault
@@ -119,16 +120,8 @@ def restore(project: Project, source: Path, *, now: int) -> Restored:
         keep_as = _kept_name(project, now)
         busy_seconds = project.settings.store.busy_seconds
         kept = put_back(copy, project.database, keep_as=keep_as, busy_seconds=busy_seconds)
-        unpurged = _unpurged(keep_as, copy, project.settings.space) if kept == keep_as else None
-    return Restored(
-        path=str(source),
-        spaces=checked.spaces,
-        sealed=checked.sealed,
-        kept=str(kept) if kept else None,
-        files=files,
-        left=left,
-        unpurged=unpurged,
-    )
+        unpurged = _unpurged(kept, copy, project.settings.space)
+        return _restored(source, checked, kept, files=files, left=left, unpurged=unpurged)
 
 
 def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Restored:
@@ -152,18 +145,21 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
                 bulk.carry(old, new)
         finally:
             given.close()
-        unpurged = _unpurged(kept, copy, space) if kept else None
-    return Restored(
-        path=str(source),
-        spaces=checked.spaces,
-        sealed=checked.sealed,
-        kept=str(kept) if kept else None,
-        unpurged=unpurged,
-    )
+        return _restored(source, checked, kept, unpurged=_unpurged(kept, copy, space))
 
 
-def _unpurged(before: Path, given: Path, space: str) -> int | None:
-    """When the last purge was that one copy knows and the other does not; None without one."""
+def _restored(source: Path, checked: CopyCheck, kept: Path | None, **more: Any) -> Restored:
+    shown = str(kept) if kept else None
+    return Restored(path=str(source), spaces=checked.spaces, sealed=checked.sealed, kept=shown, **more)
+
+
+def _unpurged(before: Path | None, given: Path, space: str) -> int | None:
+    """When the last purge was that the old store knows and the restored one does not; None without one.
+
+    An old store that does not read back is kept as a folder of files, which cannot tell.
+    """
+    if before is None or not before.is_file():
+        return None
     known = purges_in(given, space)
     return max((at for change, at in purges_in(before, space).items() if change not in known), default=None)
 
