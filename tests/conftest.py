@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, settings
 
 import template
 from recollect import Actor, Memory, ScriptedClock
-from recollect.core.values import counted_ids
 from recollect.store.postgres_setup import initialise
 from recollect.store.project import SETTINGS_FILE
+from samples import counted_ids
 from servers import Server, shared_server, stop_shared
 from shell import Shell
 

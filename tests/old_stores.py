@@ -16,12 +16,11 @@ from typing import Any
 import apsw
 
 from recollect import Actor, Memory, NewDecision, ScriptedClock
-from recollect.core.values import counted_ids
 from recollect.store import bulk, init, passages, project
 from recollect.store.schema import MIGRATIONS, OLDEST, VERSION, statements
 from recollect.store.sqlite import TYPES, SqliteDb
 from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner
-from samples import FLAKY, WEBHOOKS
+from samples import FLAKY, WEBHOOKS, counted_ids
 from samples import MIGRATIONS as MIGRATIONS_LEARNED
 
 FOLDER = Path(__file__).parent / "data" / "stores"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from recollect import NewLearning
+from recollect.core.values import Ids
 
 WEBHOOKS: dict[str, Any] = {
     "title": "Stripe webhooks arrive out of order",
@@ -44,3 +46,9 @@ FLAKY: dict[str, Any] = {
 
 def learning(base: dict[str, Any] = WEBHOOKS, **changes: Any) -> NewLearning:
     return NewLearning(**{**base, **changes})
+
+
+def counted_ids() -> Ids:
+    """Ids in order: `learn_000001`, `learn_000002`, …"""
+    numbers = count(1)
+    return lambda prefix: f"{prefix}_{next(numbers):06d}"

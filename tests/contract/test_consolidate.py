@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from conftest import PERSON, Opener
 from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Rejected, ScriptedClock
-from recollect.core.values import counted_ids
 from recollect.distil.staged import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
 from recollect.store import db, events, passages
 from recollect.tend.verify import rebuild, verify
 from recollect.text.staging import EXTERNAL, read_staging, slug_of
 from repos import Repo
+from samples import counted_ids
 
 FILE = "memory/learnings.md"
 START = date(2026, 1, 1)

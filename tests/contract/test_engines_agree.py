@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 from conftest import PERSON
 from plain_model import Entry, Model, No, Verdict
 from recollect import LearningEdit, Memory, NewLearning, RecollectError, ScriptedClock
-from recollect.core.values import counted_ids
 from recollect.store import bulk
+from samples import counted_ids
 
 POOL = {
     "zebra": "Zebra crossings need a painted curb before winter",

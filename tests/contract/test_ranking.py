@@ -10,7 +10,7 @@ import pytest
 
 from conftest import PERSON
 from recollect import Memory, NewLearning, ScriptedClock
-from recollect.core.values import counted_ids
+from samples import counted_ids
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "data" / "discoveries.jsonl"
 TOP = 10

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from itertools import count
 
 from recollect.core.errors import BadInput
 from recollect.core.records import record
@@ -39,12 +38,6 @@ def random_id(prefix: str) -> str:
     moment = time.time_ns() >> _MOMENT
     letters = bytes((moment >> 20 & 31, moment >> 15 & 31, moment >> 10 & 31, moment >> 5 & 31, moment & 31))
     return f"{prefix}_{(letters + os.urandom(8)).translate(_LETTERS).decode()}"
-
-
-def counted_ids() -> Ids:
-    """Ids in order, for tests and documentation: `learn_000001`, `learn_000002`, …"""
-    numbers = count(1)
-    return lambda prefix: f"{prefix}_{next(numbers):06d}"
 
 
 def check_id(value: str, name: str) -> str:

@@ -18,7 +18,7 @@ from recollect.core.clock import clock_from, day_of, iso, parse_time, zone_named
 from recollect.core.context import TRUSTS, lowest
 from recollect.core.learning import Injection, Learning
 from recollect.core.records import check_limit, plain, record
-from recollect.core.values import check_id, counted_ids, decimal, random_id, thousandths
+from recollect.core.values import check_id, decimal, random_id, thousandths
 from samples import WEBHOOKS, learning
 
 # Confidence
@@ -130,11 +130,6 @@ def test_random_ids_are_alphanumeric_and_differ() -> None:
     made = {random_id("learn") for _ in range(1000)}
     assert len(made) == 1000
     assert all(id.startswith("learn_") and id[6:].isalnum() and len(id) == 19 for id in made)
-
-
-def test_counted_ids_count() -> None:
-    ids = counted_ids()
-    assert [ids("learn"), ids("change")] == ["learn_000001", "change_000002"]
 
 
 @pytest.mark.parametrize("id", ["a", " padded ", "JIRA-12", "session/4#2", "漢字", "x" * 200])
