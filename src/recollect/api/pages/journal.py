@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Annotated
 
@@ -29,14 +29,14 @@ SHADES = (1, 3, 6, 10)  # entries a day from which its cell is one shade darker
 
 
 @record
-class Branch:
-    """A period of the tree: whether it has a node, how many entries it has, and the periods below it."""
+class TreeDay:
+    """A day with entries, and the nodes above it; a week belongs to the month of its Thursday."""
 
-    id: str
-    name: str
-    made: bool
+    day: date
     entries: int
-    below: tuple[Branch, ...] = ()
+    daily: str
+    weekly: str
+    monthly: str
 
 
 @routes.get("/journal")
@@ -102,6 +102,8 @@ def _tree(
     years = sorted({each.year for each in counts} | {int(id[8:12]) for id in views if id != ROOT}, reverse=True)
     year = year or (years[0] if years else journal.today().year)
     months = [id for id in views if id.startswith(f"monthly/{year}")]
+    written = [_tree_day(day, counts[day]) for day in sorted(counts, reverse=True)]
+    written = [one for one in written if one.monthly.startswith(f"monthly/{year}")]
     return page(
         "journal.html",
         visit,
@@ -111,11 +113,14 @@ def _tree(
         year=year,
         years=years,
         root=views.get(ROOT),
-        branches=_branches(counts, year, set(journal.nodes()), months),
+        months=[
+            (id, [one for one in written if one.monthly == id])
+            for id in sorted({*months, *(one.monthly for one in written)}, reverse=True)
+        ],
+        made=set(journal.nodes()),
         topics={id: views[id].topics[:6] for id in months},
         days=_year_of_days(counts, journal.today()),
         last=max((day for day, count in counts.items() if count and day <= journal.today()), default=None),
-        written=bool(counts),
         draft=draft,
         topic=topic,
         types=ENTRY_TYPES,
@@ -129,31 +134,16 @@ def _year_of_days(counts: Mapping[date, int], today: date) -> list[tuple[date, i
     return [(day, counts.get(day, 0), sum(counts.get(day, 0) >= least for least in SHADES)) for day in days]
 
 
-def _branches(counts: Mapping[date, int], year: int, made: Collection[str], months: Iterable[str]) -> list[Branch]:
-    """The months of a year with their weeks and days, newest first; a week belongs to the month of its Thursday."""
-    grouped: dict[str, dict[str, list[date]]] = {id: {} for id in months}
-    for day in sorted(counts, reverse=True):
-        above = week(day)
-        top = parent(above)
-        if top is not None and top.id.startswith(f"monthly/{year}"):
-            grouped.setdefault(top.id, {}).setdefault(above.id, []).append(day)
-    found = []
-    for id, weeks in sorted(grouped.items(), reverse=True):
-        below = tuple(_week(its_week, days, counts, made) for its_week, days in weeks.items())
-        name = f"{parse_period(id).last - timedelta(weeks=1):%B}"  # its weeks may begin before it does
-        entries = sum(one.entries for one in below)
-        found.append(Branch(id=id, name=name, made=id in made, entries=entries, below=below))
-    return found
-
-
-def _week(id: str, days: Iterable[date], counts: Mapping[date, int], made: Collection[str]) -> Branch:
-    below = tuple(
-        Branch(id=daily, name=f"{day:%a %d %b}", made=daily in made, entries=counts[day])
-        for day in days
-        for daily in [day_period(day).id]
+def _tree_day(day: date, entries: int) -> TreeDay:
+    above = week(day)
+    month = parent(above)
+    return TreeDay(
+        day=day,
+        entries=entries,
+        daily=day_period(day).id,
+        weekly=above.id,
+        monthly=month.id if month else above.id,
     )
-    name = f"Week {int(id[-2:])}, from {parse_period(id).first:%d %b}"
-    return Branch(id=id, name=name, made=id in made, entries=sum(one.entries for one in below), below=below)
 
 
 def _node(visit: PageRequest, id: str) -> HTMLResponse:

@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, Visiting
-from recollect.api.pages.base import go, page, page_router
+from recollect.api.pages.base import given, go, page, page_router
 from recollect.api.pages.prose import place
 from recollect.core.errors import BadInput, Refused
 from recollect.core.records import FURTHEST
@@ -40,18 +40,9 @@ def search(
     memory = visit.memory.in_its_space() if where else visit.memory
     if q.strip():
         try:
-            hits = memory.search(
-                q,
-                kinds=(kind,) if kind else (),
-                trusts=(trust,) if trust else (),
-                tag=tag or None,
-                topic=topic or None,
-                since=since or None,
-                until=until or None,
-                strategy=strategy or STRATEGIES[0],
-                limit=limit,
-                explain=True,
-            )
+            filters = {"kinds": kind and (kind,), "trusts": trust and (trust,), "tag": tag, "topic": topic}
+            filters |= {"since": since, "until": until, "strategy": strategy}
+            hits = memory.search(q, **given(filters), limit=limit, explain=True)
         except BadInput as wrong:
             problem = str(wrong)
     narrow = {"kind": kind, "trust": trust, "tag": tag, "topic": topic, "since": since, "until": until}
