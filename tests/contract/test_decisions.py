@@ -19,6 +19,7 @@ from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge
 from recollect.tend.verify import rebuild, verify
+from recollect.text.frame import ContextBudget
 
 SUCCESS = Review(outcome="success", result="It held", lesson="Measuring first saved a rewrite")
 
@@ -282,6 +283,23 @@ def test_wisdom_counts_and_names_what_it_stands_on(memory: Memory, clock: Script
     assert wisdom.key_principles[0] == "Measure before choosing (3 confirmations)"
     assert set(wisdom.principles[0].ids) == {each.id for each in kept}
     assert memory.decisions.wisdom() == [wisdom], "the kept one reads back equal"
+
+
+def test_what_old_decisions_taught_reaches_a_prompt_about_it(memory: Memory, clock: ScriptedClock) -> None:
+    for option in ("Kafka", "SQS", "NATS"):
+        reviewed(memory, f"Put {option} behind the payment queue", pattern="Measure the peak load first")
+    for number in range(30):
+        reviewed(memory, f"Move colour {number} of the page into a variable", review=Review(outcome="failure"))
+    clock.advance(days=100)
+
+    def given(prompt: str) -> str:
+        return memory.sessions.prompted(prompt, session="s", task="s", room=ContextBudget()).text
+
+    asked = "Which broker should sit behind the payment queue?"
+    assert given(asked) == "", "a decision itself is not shown"
+    memory.cycle()
+    assert "Measure the peak load first: 3 decisions confirm it" in given(asked)
+    assert given("Rename the title of the imprint") == ""
 
 
 def test_six_failures_with_one_pattern_are_no_principle(memory: Memory, clock: ScriptedClock) -> None:

@@ -270,8 +270,8 @@ class _Telling:
         for id, title, action, confidence, helped in found:
             worth = f"confidence {confidence / 1000:.2f}, helped {helped}x"
             yield f"- {_said(title)}: {_cut(action)} ({worth}) {id}"
-        for text, confirmed in sessions.principles(self._tx, now=self._now, limit=3):
-            yield f"- {_cut(text)} ({counted(confirmed, 'decision')} confirm it)"
+        for text, ids in sessions.principles(self._tx, now=self._now)[:3]:
+            yield f"- {_cut(text)} ({counted(len(ids), 'decision')} confirm it)"
         patterns = page.partition("\n## Recent Patterns\n")[2].partition("\n## ")[0].split("\n")
         for line in patterns[: max(LEARNED - len(found), 0)]:
             said, _, id = line.removeprefix("- ").rpartition(" → ")

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from recollect.store.passages import Ranked, Stored
     from recollect.text.frame import ContextBudget
 
-ENTRIES = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
+LOG = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
+LOG_AND_DECISIONS = Candidates(wanted=Narrow(kinds=("log", "decision"), trusts=INJECTABLE))
 EITHER = Candidates(wanted=Narrow(kinds=(rows.KIND, "log"), trusts=INJECTABLE))
 GLANCED = 8  # hits of a ring that are looked at: a prompt is given five learnings and three entries in all
 POSTINGS = (
@@ -145,16 +146,31 @@ def _glance(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> t
 
 
 def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[EntryLine]:
-    """Log entries of other sessions that answer the prompt well enough, each with the line that does."""
+    """Log entries of other sessions that answer the prompt well enough, each with the line that does; and what old
+    decisions taught, where one of them answers it."""
     most = ctx.settings.inject.entries
     if not most:
         return []
-    hits = best(tx, question, ENTRIES, limit=most + len(known) + 5)
+    principles = sessions.principles(tx, now=ctx.clock.now())
+    taught = {
+        id: EntryLine(id=ids[0], title=text, line=f"{len(ids)} decisions confirm it", relevance=0.0)
+        for text, ids in reversed(principles)
+        for id in ids
+    }
+    wanted = replace(
+        LOG_AND_DECISIONS, keep=lambda some: {one.id for one in some if one.kind == "log" or one.id in taught}
+    )
+    hits = best(tx, question, wanted if taught else LOG, limit=most + len(known) + 5)
     found: list[EntryLine] = []
     works: set[tuple[str, str]] = set()
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
+        if principle := taught.get(hit.passage.id):
+            if principle.id not in known and ("", principle.title) not in works:
+                found.append(replace(principle, relevance=hit.relevance))
+                works.add(("", principle.title))
+            continue
         entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
         if not entry or entry.thread.endswith(f"/{session}"):
             continue

@@ -336,13 +336,13 @@ def binding(tx: Tx, *, now: int, but: Sequence[str], limit: int) -> list[tuple[s
     return [(id, said, category, at) for id, said, category, at, _ in rows if id not in but][:limit]
 
 
-def principles(tx: Tx, *, now: int, limit: int) -> list[tuple[str, int]]:
-    """What decisions taught, as the wisdom that is stored says it, and how many decisions confirm it."""
+def principles(tx: Tx, *, now: int) -> list[tuple[str, list[str]]]:
+    """What decisions taught, as the wisdom that is stored says it, and the decisions that confirm it; most first."""
     stored = tx.rows("SELECT wisdom FROM decision_wisdom WHERE space = :space AND valid_until > :now", now=now)
     found = {
-        principle["text"]: len(principle["ids"])
+        principle["text"]: principle["ids"]
         for (wisdom,) in stored
         for category in _json().loads(wisdom)
         for principle in category["principles"]
     }
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
