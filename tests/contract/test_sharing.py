@@ -172,6 +172,10 @@ def test_folders_of_other_tools_are_used_where_they_are(clone: Clone, tmp_path: 
     (root / ".specwright" / "learnings").mkdir(parents=True)
     raw = '{"workId": "wu-9", "timestamp": "2026-02-12T14:30:00Z", "findings": [{"description": "slow numbat"}]}'
     (root / ".specwright" / "learnings" / "wu-9.json").write_text(raw)
+    (root / ".specwright" / "learnings" / "themes").mkdir()
+    (root / ".specwright" / "learnings" / "themes" / "slow-builds.md").write_text(
+        "# Slow Builds\n\nCache the wombat.\n"
+    )
     git(root, "init", "-q", "-b", "main")
     create(root, environ, space="shop", timezone="UTC")
     made = share(root, environ)
@@ -180,7 +184,9 @@ def test_folders_of_other_tools_are_used_where_they_are(clone: Clone, tmp_path: 
     memory = Memory.open(root, actor=PERSON, environ=environ)
     memory.cycle()
     assert {hit.id for hit in memory.search("quokka numbat")} >= {"log/2026-03-01#1", "finding/wu-9#1"}
-    assert sorted(path.name for path in (root / ".specwright" / "learnings").iterdir()) == ["wu-9.json"]
+    assert sorted(path.name for path in (root / ".specwright" / "learnings").iterdir()) == ["themes", "wu-9.json"]
+    memory.themes.run(always=True)
+    assert "Cache the wombat." in memory.themes.show("slow-builds")[1]
 
 
 def test_a_number_that_was_shown_names_the_same_entry_after_a_checkout(clone: Clone) -> None:

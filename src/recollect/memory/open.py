@@ -216,7 +216,9 @@ def open_vault(project: Project, db: Db) -> Vault:
     if not project.findings.resolve().is_relative_to(project.root) or project.shared.is_symlink():
         raise Refused(f"{project.shared} is a link; put a folder in its place, or unset vault.share")
     raw = FolderVault(project.shared, lock)
-    return MountedVault(vault, Mount(vault=raw, owns=LOGS), Mount(vault=findings, prefix="learnings/", owns=FINDINGS))
+    # Another program's folder is used as it is, with its themes; in ours, what is derived stays out of the repository.
+    owns = FINDINGS if project.findings == project.shared / "learnings" else ".*"
+    return MountedVault(vault, Mount(vault=raw, owns=LOGS), Mount(vault=findings, prefix="learnings/", owns=owns))
 
 
 def _open_worktree(project: Project) -> Vault:

@@ -131,7 +131,9 @@ def plan(
     """
     trigger, reason = triggered(lines, since_last, limits)
     held, ripe = _sorted_out(entries, limits, waiting or {})
-    short = trigger != "none" and len(ripe) < limits.batch
+    # An entry that waits for a person has proved itself, too: the others need not wait for it.
+    proved = len(ripe) + sum(each.reason == (waiting or {}).get(each.slug) for each in held)
+    short = trigger != "none" and (not ripe or proved < limits.batch)
     if trigger == "none":
         reason += f"; entries old enough: {sum(not fresh(one.age, limits) for one in entries)} of {len(entries)}"
     if trigger == "none" or short:

@@ -47,6 +47,13 @@ def test_fewer_than_3_ripe_entries_are_not_worth_a_run(ripe: int, short: bool, l
     assert len(made.batch) == (0 if short else ripe)
 
 
+@pytest.mark.parametrize(("ripe", "taken"), [(3, ["e1", "e2"]), (1, [])])
+def test_an_entry_that_waits_for_a_person_does_not_hold_up_the_others(ripe: int, taken: list[str]) -> None:
+    made = plan(staged(*[20] * ripe, 0, 0, 0), lines=150, since_last=0, limits=LIMITS, waiting={"e0": "waits"})
+    assert [one.entry.slug for one in made.batch] == taken
+    assert made.short is not bool(taken)
+
+
 def test_the_newest_three_stay_staged_however_old_they_are() -> None:
     made = plan(staged(50, 40, 30, 20, 20, 20), lines=10, since_last=14, limits=LIMITS)
     assert [one.entry.slug for one in made.batch] == ["e0", "e1", "e2"]
