@@ -203,10 +203,12 @@ _LEARNING_VERBS: dict[str, Callable[..., object]] = {
     "supersede": edit.supersede,
     "merge": edit.merge,
 }
-EFFECTS: dict[str, dict[str, tuple[Callable[[Context, Escalation], None], str]]] = {
+Effects = dict[str, tuple[Callable[[Context, Escalation], None], str]]
+_DISMISS: Effects = {"dismiss": (_no_effect, "nothing changes")}
+EFFECTS: dict[str, Effects] = {
     "best-practice": {
         "accept": (_make_best_practice, "the learning's type becomes best-practice"),
-        "dismiss": (_no_effect, "nothing changes"),
+        **_DISMISS,
     },
     LEARNING_CONTRADICTION: {
         "keep-old": (_supersede_new, "the old learning supersedes the new one"),
@@ -235,18 +237,18 @@ EFFECTS: dict[str, dict[str, tuple[Callable[[Context, Escalation], None], str]]]
     },
     PROPOSAL: {
         "accept": (_carry_out, "the change is made, as yours"),
-        "dismiss": (_no_effect, "nothing changes"),
+        **_DISMISS,
     },
     rings.ABOUT_PERSON: {
         "accept": (rings.entry_to_me, "the entry goes to your own ring, which sessions of every project read"),
-        "dismiss": (_no_effect, "nothing changes"),
+        **_DISMISS,
     },
     rings.IN_PROJECTS: {
         "accept": (rings.learning_to_me, "the learning moves to your own ring, which sessions of every project read"),
-        "dismiss": (_no_effect, "nothing changes"),
+        **_DISMISS,
     },
-    "staging-size": {"dismiss": (_no_effect, "nothing changes")},
-    "file-limit": {"dismiss": (_no_effect, "nothing changes")},
+    "staging-size": _DISMISS,
+    "file-limit": _DISMISS,
 }
 """Kind of item × verb → effect, and what it does in words."""
 

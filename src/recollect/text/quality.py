@@ -91,9 +91,9 @@ def learning_refusal(*, title: str, observation: str, implication: str, action: 
     if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
         return REFUSALS["vague"]
     # One consequence that states a rule carries the rest.
-    if any(_states_a_rule(field) for field in fields[1:]) or _EXPLAINED.match(title):
+    if any(_states_a_rule(field) for field in fields[1:]):
         return None
-    if is_status_update(title) and not _MISHAP.search(title):
+    if is_status_update(title):
         return REFUSALS["status"]
     return REFUSALS["incident"] if is_incident(title) else None
 
@@ -173,8 +173,7 @@ _REPORTS_TELLS = (
     r"(?= (?:the|a|an|that|it|its|our|my|to|on|in|at|while|because|when|after|before|twice|again|with|during|and|out"
     r"|from|for|into|over)\b|[,;]|$)"
 )
-_NOT_PASSIVE = r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!es )"
-_HAPPENED = lazy(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_REPORTS_TELLS}")
+_HAPPENED = lazy(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{PAST}\b{_REPORTS_TELLS}")
 
 
 def is_incident(text: str) -> bool:
@@ -219,7 +218,6 @@ _STANDING = (
 )  # fmt: skip
 _CHOICE = lazy(rf"\b{_any(_CHOOSING, _WEIGHING, _RULING)}\b", re.IGNORECASE)
 _WHO = r"(?:(?:i|we|i've|we've|have|has|just|also|finally|today|yesterday|so far|status|update|progress)[\s:,-]+)*"
-_MISHAP = lazy(rf"^{_WHO}{_any(_MISHAPS)}\b", re.IGNORECASE)
 _REPORT = lazy(
     rf"^(?!{_ADJECTIVE}){_WHO}(?:{PAST}|{_any(_UNDER_WAY)})\b"
     r"|^(?:i'm|i am|we're|we are) (?:\w+ly )?\w+ing\b|^nothing new\b",
@@ -274,10 +272,5 @@ _STAND_IN = lazy(rf"[\W_]*(?:(?:{'|'.join(_STAND_INS)})[\W_]*)?", re.IGNORECASE)
 LONGEST_STAND_IN = 60  # characters
 _TELLS = lazy(
     rf"\b(?:was|were)\b|^(?:[\w'-]+ ){{0,2}}(?:[\w-]+-)?{PAST}\b|^(?:still|ready|all good|will continue)\b",
-    re.IGNORECASE,
-)
-# Who knows why a thing fails knows what to look for; "failed twice" teaches nothing.
-_EXPLAINED = lazy(
-    r"(?!\w+ed\b)(?:[\w'#./-]+ ){1,4}fail(?:ed|s)(?::|,? (?:because|since|due to|when(?:ever)?|if|unless|without)\b)",
     re.IGNORECASE,
 )
