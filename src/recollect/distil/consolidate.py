@@ -55,7 +55,7 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     """Do what is due. With `dry_run` nothing is written and `diff` says what would be."""
     check_may(ctx.actor.trust, "staged", "consolidate")
     if dry_run:
-        return _consolidate(ctx, dry_run=True)
+        return _consolidate(limited(ctx), dry_run=True)
     lease = db.take_lease(ctx, "consolidate", seconds=LEASE_SECONDS)
     if lease is None:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")

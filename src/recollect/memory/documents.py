@@ -20,7 +20,7 @@ from recollect.capture.stage import Staged
 from recollect.core.errors import Trouble
 from recollect.core.finding import AddedFinding, NewFinding
 from recollect.core.journal import Entry, NewEntry
-from recollect.core.records import as_record, as_text, replace
+from recollect.core.records import as_record, as_text
 from recollect.distil import consolidate as runs
 from recollect.distil import documents, inbox, staged, themes
 from recollect.distil import tree as trees
@@ -31,7 +31,7 @@ from recollect.distil.themes import Due
 from recollect.distil.tree import Compacted
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
-from recollect.models.ask import CachedOnly
+from recollect.models.budget import limited
 from recollect.store import journal as node_rows
 from recollect.store import passages
 from recollect.store import topics as topic_rows
@@ -139,7 +139,7 @@ class Staging(Facet):
 
     def preview(self) -> Consolidation:
         """What a consolidation would do, without asking a model: only what one answered before is used."""
-        return runs.consolidate(replace(self._ctx, models=CachedOnly(self._ctx.models)), dry_run=True)
+        return runs.consolidate(limited(self._ctx, dry=True), dry_run=True)
 
     def index(self, *, check: bool = False) -> IndexState:
         return documents.check_index(self._ctx) if check else documents.write_index(self._ctx)

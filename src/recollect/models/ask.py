@@ -16,11 +16,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from recollect.core.context import Completion, Context, Models, Prompt, Provider
+from recollect.core.context import Completion, Context, Prompt, Provider
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.records import replace
 from recollect.models import budget
-from recollect.models.budget import CallLimit, ModelClaim
+from recollect.models.budget import CallLimit, LimitedModels, ModelClaim
 from recollect.models.configured import job_of
 from recollect.store import model_rows
 from recollect.store.files import content_hash
@@ -98,29 +98,10 @@ class AgentProvider:
         raise NoAnswer("an agent answers later; see: recollect model pending")
 
 
-class CachedOnly:
-    """Models that are not called: cached answers are used, else the offline ones. For a dry run, which must cost
-    nothing, leave no ask open and wait for no other process."""
-
-    def __init__(self, models: Models):
-        self._models = models
-        self.embedder = models.embedder
-        self.loaded_embedder = models.loaded_embedder
-
-    def provider(self, kind: str) -> Provider | None:
-        return None
-
-    def pause(self, seconds: float) -> None:
-        """No call, so no retry."""
-
-    def configured(self, kind: str) -> bool:
-        return self._models.provider(kind) is not None
-
-
 def ask(ctx: Context, question: Ask[T], limit: CallLimit | None = None) -> ModelAnswer[T]:
     """The answer of the model configured for this kind of question; the offline answer if there is none, if it fails,
     or if this limit, or that of the cycle or command, allows no further try."""
-    if isinstance(ctx.models, CachedOnly) and ctx.models.configured(question.kind):
+    if isinstance(ctx.models, LimitedModels) and ctx.models.dry and ctx.models.configured(question.kind) is not None:
         return cached_answer(ctx, question, closing=False) or ModelAnswer(value=question.offline(), generator=OFFLINE)
     provider = ctx.models.provider(question.kind)
     if provider is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.clock import day_of, zone_named
-from recollect.core.context import Completion, Context, Embedder, Models, Prompt
+from recollect.core.context import Completion, Context, Embedder, Models, Prompt, Provider
 from recollect.core.errors import NoAnswer
 from recollect.core.records import record, replace
 from recollect.models.configured import KINDS, job_of
@@ -47,19 +47,24 @@ class CallLimit:
 
 
 class LimitedModels:
-    """Models with one limit on calls for everything that is asked through them."""
+    """Models with one limit on calls for everything that is asked through them.
 
-    def __init__(self, models: Models, limit: CallLimit):
-        self.limit = limit
-        self.provider, self.pause = models.provider, models.pause
+    A `dry` run uses cached answers, else the offline ones: it costs nothing, leaves no ask open and waits for nobody.
+    """
+
+    def __init__(self, models: Models, limit: CallLimit, *, dry: bool = False):
+        self.limit, self.dry, self.configured, self.pause = limit, dry, models.provider, models.pause
         self.embedder, self.loaded_embedder = models.embedder, models.loaded_embedder
 
+    def provider(self, kind: str) -> Provider | None:
+        return None if self.dry else self.configured(kind)
 
-def limited(ctx: Context) -> Context:
+
+def limited(ctx: Context, *, dry: bool = False) -> Context:
     """The same within `models.calls`, unless a limit holds already: then a part of a cycle shares the cycle's."""
     if limits(ctx):
         return ctx
-    return replace(ctx, models=LimitedModels(ctx.models, CallLimit(left=ctx.settings.models.calls)))
+    return replace(ctx, models=LimitedModels(ctx.models, CallLimit(left=ctx.settings.models.calls), dry=dry))
 
 
 def limits(ctx: Context, limit: CallLimit | None = None) -> list[CallLimit]:
