@@ -239,10 +239,9 @@ def reword_principles(ctx: Context, taught: Sequence[Wisdom], limit: CallLimit) 
         said: list[SharedSentence] = []
         for saying in one.principles:
             answer = ask_within(ctx, principle_question(one.category, saying), limit)
-            if answer is None or answer.generator == OFFLINE:
-                said.append(saying)
-            else:
-                said.append(replace(saying, text=answer.value, generator=answer.generator))
+            if answer is not None and answer.generator != OFFLINE:
+                saying = replace(saying, text=answer.value, generator=answer.generator)
+            said.append(saying)
         lines = tuple(saying.line("confirmation") for saying in said)
         made.append(replace(one, principles=tuple(said), key_principles=lines))
     return made

@@ -175,7 +175,7 @@ def _linked(table: list[list[float]], together: float) -> list[list[int]]:
     size = [1] * len(near)
     alive = set(range(len(near)))
     chain: list[int] = []
-    merges: list[tuple[int, int]] = []
+    groups = {item: [item] for item in alive}
     while len(alive) > 1:
         if not chain:
             chain = [min(alive)]
@@ -188,23 +188,10 @@ def _linked(table: list[list[float]], together: float) -> list[list[int]]:
         del chain[-2:]
         kept, gone = min(last, nearest), max(last, nearest)
         if near[kept][gone] >= together:
-            merges.append((kept, gone))
+            groups[kept] += groups.pop(gone)  # whatever is merged later is farther apart
         alive.discard(gone)
         for other in alive - {kept}:
             mean = (near[kept][other] * size[kept] + near[gone][other] * size[gone]) / (size[kept] + size[gone])
             near[kept][other] = near[other][kept] = mean
         size[kept] += size[gone]
-    root = list(range(len(near)))
-    for kept, gone in merges:
-        low, high = sorted((_root(root, kept), _root(root, gone)))
-        root[high] = low
-    groups: dict[int, list[int]] = defaultdict(list)
-    for item in range(len(near)):
-        groups[_root(root, item)].append(item)
     return list(groups.values())
-
-
-def _root(root: list[int], item: int) -> int:
-    while root[item] != item:
-        item = root[item]
-    return item
