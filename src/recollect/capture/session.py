@@ -64,7 +64,7 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
         words = terms(asked)
         # Without a request the host has the agent go on, as when a subagent is done.
-        work = _work_before(ctx, session, words) if goes_on(words) and (asked or path) else ""
+        work = _work_before(ctx, session, words) if goes_on(asked) and (asked or path) else ""
         is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words

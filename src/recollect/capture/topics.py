@@ -59,7 +59,7 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     if stored is None or is_ephemeral(entry.topic):
         return
     stream, asked = stored.terms, dict(entry.fields).get("request", "")
-    if asked and goes_on(terms(asked)):  # its title is that of the work before it, and not its own words
+    if asked and goes_on(asked):  # its title is that of the work before it, and not its own words
         stream = "\n" + stream.partition("\n")[2]
     one = _Found(entry=entry, said=text.said(stream, stored.text, stored.at))
     answers = [value for name, value in entry.fields if name == "outcome"]

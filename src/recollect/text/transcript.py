@@ -12,7 +12,7 @@ from functools import cache
 
 from recollect.core.records import MESSAGE, record
 from recollect.text.patterns import lazy
-from recollect.text.tokens import stem
+from recollect.text.tokens import stem, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,12 +121,27 @@ def _resuming() -> frozenset[str]:
     return frozenset(map(stem, "ahead carry continue finish go going keep proceed remaining rest resume".split()))
 
 
-def goes_on(terms: Iterable[str]) -> bool:
-    """Whether the terms of a request name nothing of their own: "yes", "run the tests", "ok, commit it".
+def goes_on(request: str) -> bool:
+    """Whether a request names nothing of its own, and so belongs to the work before it: "yes", "run the tests".
 
-    Such a request belongs to the work before it. In other languages it is not recognised and stands for itself.
+    One plain word, or up to three with a mark after each, names no work in any language: "weiter", "好的，继续". Longer
+    requests are recognised in English alone.
     """
-    return all(term in _going_on() or term.isdigit() for term in terms)
+    if all(term in _going_on() or term.isdigit() for term in terms(request)):
+        return True
+    words = _MARKS.sub(" \n", request).split("\n")
+    return len(words) <= 3 and all(map(_is_plain, words))
+
+
+_MARKS = lazy(r"[,.!?;:…。，、！？]+\s*(?=\S)")
+_WORD_LETTERS, _HAN_LETTERS = 12, 3  # chosen: "d'accord", "continuamos"; "没问题"
+
+
+def _is_plain(said: str) -> bool:
+    """Whether this is one word in plain letters: no name such as README, no path."""
+    word = said.strip(" \n,.!?;:…。，、！？-'’").replace("'", "").replace("’", "").replace("-", "")
+    most = _HAN_LETTERS if word[:1] >= "\u2e80" else _WORD_LETTERS
+    return word.isalpha() and len(word) <= most and word[1:] == word[1:].lower()
 
 
 def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
