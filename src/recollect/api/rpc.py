@@ -62,7 +62,6 @@ def dispatch(request: bytes, methods: Methods) -> bytes | None:
 
 
 def _answer(call: Any, methods: Methods) -> dict[str, Any] | None:
-    """One call's response; None for a notification, even one that failed."""
     known = _id_of(call)
     try:
         _check_envelope(call)

@@ -23,8 +23,6 @@ BROKEN_SECONDS = 10  # chosen: a server that cannot be reached is not waited for
 
 @dataclass(kw_only=True)
 class OpenSpace:
-    """A space in use. `users` counts the requests that work on it now."""
-
     name: str
     memory: Memory
     users: int = 0
@@ -123,7 +121,6 @@ class Spaces:
             space.memory.close()
 
     def close(self) -> None:
-        """Close every space but the one that the server was given open."""
         with self._lock:
             left = [space for space in self._open.values() if space.memory is not self.here]
             self._open = {self.here.context.space: self._open[self.here.context.space]}

@@ -43,7 +43,6 @@ from recollect.memory import Memory
 
 
 def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as JSON: times in ISO 8601, confidence as a decimal."""
     return Response(
         msgspec.json.encode(plain(value)),
         status_code=status,
@@ -113,7 +112,6 @@ Paged = Annotated[Window, Depends(_window)]
 
 
 def page(name: str, found: Sequence[Any], total: int, window: Window, **more: Any) -> Response:
-    """A part of a list, the number of records in all, and links to the neighbouring parts."""
     body = {name: found, "total": total, **window.part, **more}
     links = {}
     if window.offset + window.limit < total:
@@ -317,7 +315,6 @@ _PROBLEM: dict[str, Any] = {
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document of an application, made once."""
     if app.openapi_schema is None:
         shown = [route for route in app.routes if isinstance(route, APIRoute) and route.include_in_schema]
         made = get_openapi(title=app.title, version=app.version, description=app.description, routes=shown)

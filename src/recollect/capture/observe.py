@@ -219,7 +219,6 @@ def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
 
 
 def observation(output: str, task: str) -> Ask[Found]:
-    """Ask what else was discovered in an output, beside what its author marked."""
     return Ask(
         kind="observe",
         subject=f"task {task}",
@@ -234,7 +233,6 @@ def task_of(subject: str) -> str:
 
 
 def _read_coia(text: str) -> Coia:
-    """A model's answer, checked like any text from outside."""
     given = read_object(text)
     tags, domain = given.get("tags"), given.get("domain") or None
     if not isinstance(tags, list) or len(tags) < 2:

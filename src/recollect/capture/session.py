@@ -165,7 +165,6 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
 
 
 def _heard(host: str, path: str, place: int, end: int) -> tuple[Turn, int]:
-    """The conversation between two positions of a transcript, and the position behind its last whole line."""
     read = place
     if not path:
         return Turn(), read

@@ -74,7 +74,6 @@ def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def _failed(name: str) -> str:
-    """What the editor that was opened on a file complains of, if anything."""
     try:
         click.edit(filename=name)
     except click.ClickException as error:

@@ -61,7 +61,6 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"this command cannot be read: {problem}") from problem
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A folder's files with what may be done with them, or a file with line numbers."""
         memory, path, lines = self._memory, command.path, command.view_range
         folder, name = _place(path)
         if name or folder in _FILES:

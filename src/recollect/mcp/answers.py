@@ -28,8 +28,6 @@ _FROM_OUTSIDE = "  [from outside, not adopted by a person]"
 
 @record
 class FoundHit:
-    """A search hit; `out_of_use` says why not to rely on it."""
-
     id: str
     kind: str
     title: str
@@ -151,8 +149,6 @@ def kept_learning(done: Captured) -> Kept:
 
 @record
 class Said:
-    """Lines to read, and the ids of the learnings among them."""
-
     lines: tuple[str, ...]
     ids: tuple[str, ...] = ()
 

@@ -64,7 +64,6 @@ def answer(message: Any, acting: Acting, *, begun: bool = True) -> dict[str, Any
 
 
 def failure(code: int, message: str, id: str | int | None = None) -> dict[str, Any]:
-    """The answer to what is not a request, or to a request that cannot be done."""
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
 
 
@@ -169,7 +168,6 @@ class Conversation:
         self._client = "mcp"
 
     def said(self, line: bytes) -> list[dict[str, Any]]:
-        """What to send for a line of the client's."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):

@@ -164,7 +164,6 @@ MIRROR = "mirror.json"
 def migrate(
     project: Project, *, source: str, target: str, progress: Callable[[int, int], object] | None = None
 ) -> Migrated:
-    """Copy a project's memory from one store to another; `embedded` names the one inside the project."""
     if source == EMBEDDED and not project.database.exists():
         raise BadInput(f"There is no embedded store at {project.database}, so there is nothing to migrate")
     with _opened(project, source) as old, _opened(project, target) as new:
@@ -176,7 +175,6 @@ def migrate(
 
 
 def initialise_store(url: str, *, admin: str | None) -> Made:
-    """Make or upgrade the store at `url`."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise BadInput("name the store to make: set RECOLLECT_STORE or give --store postgresql://user@host/database")
     from recollect.store.postgres_setup import initialise
@@ -202,7 +200,6 @@ def _opened(project: Project, url: str) -> Iterator[StoreSide]:
 
 
 def mirror_vault(project: Project, *, pull: bool, force: bool) -> Mirrored:
-    """Copy the team's vault into the project's folder, or the folder into the vault."""
     url = project.settings.store.url
     if not url:
         raise BadInput(f"the vault of an embedded store is a folder already: {project.vault}")

@@ -85,8 +85,6 @@ class Journal(Facet):
 
 
 class Themes(Facet):
-    """Raw findings of work units, and the short files that sum them up."""
-
     def add(self, work_id: str, new: NewFinding | None = None, **fields: Any) -> AddedFinding:
         return findings.add(self._ctx, work_id, as_record(new, NewFinding, fields))
 
@@ -122,8 +120,6 @@ class Texts(Facet):
 
 
 class Staging(Facet):
-    """Learnings between hand-offs."""
-
     def stage(self, title: str, body: str = "") -> Staged:
         return stages.stage(self._ctx, as_text(title, "title"), as_text(body, "body"))
 
@@ -146,8 +142,6 @@ class Staging(Facet):
 
 
 class Topics(Facet):
-    """What entries are about, under names that last."""
-
     page = call(topic_edits.page)
     show = call(topic_edits.show)
     entries = reads(topic_rows.entries_of)

@@ -32,8 +32,6 @@ from recollect.store.decisions import DecisionFilter
 
 
 class Learnings(Facet):
-    """Everything one does with learnings besides capturing, finding and injecting them."""
-
     get = reads(learning_rows.get)
     many = reads(learning_rows.many)
     page = call(edits.page)
@@ -79,8 +77,6 @@ class Learnings(Facet):
 
 
 class Decisions(Facet):
-    """Recording choices, saying what became of them, and reading them as they age."""
-
     def record(self, new: NewDecision | None = None, /, *, anyway: bool = False, **fields: Any) -> Decided:
         return decide.decide(self._ctx, as_record(new, NewDecision, fields), anyway=anyway)
 

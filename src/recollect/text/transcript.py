@@ -103,22 +103,18 @@ _GOING_ON = """
     ready really redo remaining rerun rest resume retry revert right run save second sense ship show skip sounds stage
     start step stop suite summarise summarize super sure test tests thank thanks thing third tried try undo update wait
     want way well wonderful work working works would wrong yeah yep yes yup
-""".split()
+"""
+_RESUMING = "ahead carry continue finish go going keep proceed remaining rest resume"
 
 
 @cache
-def _going_on() -> frozenset[str]:
-    return frozenset(map(stem, _GOING_ON))
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(map(stem, words.split()))
 
 
 def resumes(terms: Iterable[str]) -> bool:
     """Whether a request that goes on asks for the rest of earlier work: "continue", "carry on with the rest"."""
-    return any(term in _resuming() for term in terms)
-
-
-@cache
-def _resuming() -> frozenset[str]:
-    return frozenset(map(stem, "ahead carry continue finish go going keep proceed remaining rest resume".split()))
+    return not _stems(_RESUMING).isdisjoint(terms)
 
 
 def goes_on(request: str) -> bool:
@@ -127,7 +123,7 @@ def goes_on(request: str) -> bool:
     One plain word, or up to three with a mark after each, names no work in any language: "weiter", "好的，继续". Longer
     requests are recognised in English alone.
     """
-    if all(term in _going_on() or term.isdigit() for term in terms(request)):
+    if all(term in _stems(_GOING_ON) or term.isdigit() for term in terms(request)):
         return True
     words = _MARKS.sub(" \n", request).split("\n")
     return len(words) <= 3 and all(map(_is_plain, words))
