@@ -102,7 +102,7 @@ def fill(memory: Memory, clock: ScriptedClock, *, days: int) -> None:
     ):
         memory.learn(
             anyway=True, title=title, context="Deploying the shop", observation=f"It mattered: {action}",
-            implication="The next deploy or refund goes wrong the same way", action=action,
+            implication="Whoever deploys has to know", action=action,
         )  # fmt: skip
     for number, (area, rule) in enumerate((area, rule) for area in AREAS[:4] for rule in RULES[:3]):
         found = NewFinding(description=rule[1].format(area), category=area, proposed_rule=rule[2])
@@ -132,6 +132,7 @@ def addresses(memory: Memory) -> dict[str, str]:
     decided = [each.id for each in memory.decisions.page(outcome="success", limit=2)[0]]
     topic = max(memory.topics.page(limit=50)[0], key=lambda each: each.entries).id
     plain = (
+        "inbox",
         "learnings",
         "decisions",
         "journal",
@@ -144,7 +145,6 @@ def addresses(memory: Memory) -> dict[str, str]:
     )
     return {
         "home": "/",
-        "inbox": f"/inbox?open={memory.inbox.waiting()[-1].number}",
         "agent": f"/agent?prompt={PROMPT.replace(' ', '+')}",
         **{name: f"/{name}" for name in (*plain, "sessions")},
         "search": "/search?q=webhooks",

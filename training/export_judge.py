@@ -18,8 +18,8 @@ TARGET = Path(__file__).parents[1] / "src" / "recollect" / "models" / "data" / "
 
 def export(out: Path, target: Path) -> None:
     model = Judge()
-    model.load_state_dict(torch.load(out / "judge.pt"))
-    model.eval()
+    model.load_state_dict(torch.load(out / "judge.pt", map_location="cpu"))
+    model.to("cpu").eval()
     names = ["input_ids", "attention_mask", "token_type_ids"]
     sample = encode([Pair("Retry three times.", "Never retry.", "opposite")])
     torch.onnx.export(

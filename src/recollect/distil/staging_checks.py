@@ -136,7 +136,7 @@ class Checks:
     def _related(self, entry: KnownText, known: Sequence[KnownText], *, doubts: bool = False) -> list[Match]:
         """The known texts near an entry, each with what the two say to each other.
 
-        Without `doubts` the judge is asked only about what a rule is sure of: it never acts alone, and it costs most.
+        Without `doubts` the judge is asked only about what a rule is sure of: it costs most.
         """
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)

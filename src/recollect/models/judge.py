@@ -27,7 +27,7 @@ MANY_WORDS = 0.5  # overlap from which texts are compared whatever their cosine;
 GIST = 500  # characters whose meaning is compared
 CACHED = 20_000  # pairs of one process; a consolidation asks for the same ones again
 _WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"
-_WEIGHTS_SHA256 = "3c1b875376bf3b3c227d616b715b084546f94a1f4b9f2670633883f8f54bdcc8"
+_WEIGHTS_SHA256 = "beb0cb383df898059005c4d20fe1ae7da3234694a02ad7af126eacb836829a80"
 
 
 def judge_of(ctx: Context) -> Judge | None:
@@ -42,7 +42,7 @@ def judge_files() -> ModelFiles | None:
     if base is None or not _WEIGHTS.exists():
         return None
     return ModelFiles(
-        name="recollect-judge-1",
+        name="recollect-judge-2",
         weights=_WEIGHTS,
         tokenizer=base.tokenizer,
         weights_sha256=_WEIGHTS_SHA256,

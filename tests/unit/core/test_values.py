@@ -277,3 +277,5 @@ def test_all_names_what_is_public() -> None:
         assert getattr(recollect, name).__name__ == name
     with pytest.raises(AttributeError):
         _ = recollect.nothing_here  # type: ignore[attr-defined]
+    defined = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert defined == set(errors.__all__)

@@ -211,9 +211,10 @@ FREE = ("Squash before merging", "A branch lands as a single change")
 @pytest.mark.parametrize(
     ("chances", "kind", "sure"),
     [
-        ((0.97, 0.01, 0.01, 0.01), "same", False),
+        ((0.97, 0.01, 0.01, 0.01), "same", True),
         ((0.6, 0.1, 0.1, 0.2), "same", False),
-        ((0.01, 0.5, 0.47, 0.02), "opposite", False),
+        ((0.01, 0.5, 0.47, 0.02), "opposite", True),
+        ((0.03, 0.52, 0.3, 0.15), "opposite", False),
         ((0.01, 0.1, 0.87, 0.02), "newer", True),
         ((0.03, 0.3, 0.52, 0.15), "newer", False),
         ((0.3, 0.3, 0.1, 0.3), "near", False),
@@ -233,12 +234,15 @@ def test_a_change_between_texts_about_two_subjects_is_never_acted_on(closeness: 
     assert (found.kind, found.sure) == (kind, sure)
 
 
-def test_a_judge_alone_merges_nothing_and_what_a_rule_finds_is_asked_about() -> None:
+def test_a_judge_merges_only_other_words_about_one_subject_against_no_rule() -> None:
     judge = judge_saying(0.99, 0.0, 0.0, 0.01)
     assert compare(("Retry 3 times",), ("Retry 5 times",), judge).conflicts
-    assert not compare(FREE[:1], FREE[1:], judge).repeats
+    assert compare(FREE[:1], FREE[1:], judge).repeats
+    assert not compare(FREE[:1], FREE[1:], judge_saying(0.99, 0.0, 0.0, 0.01, closeness=0.45)).repeats
+    swapped = ("Use merge commits here; squashing is disabled", "Use squashing here; merge commits is disabled")
+    assert not compare(swapped[:1], swapped[1:], judge).repeats
     assert compare(FREE[:1], FREE[:1], judge).repeats
-    assert len(judge.asked) == 2
+    assert len(judge.asked) == 3
     assert compare(("Retry 3 times",), ("Retry 5 times",), judge_saying(0.01, 0.97, 0.01, 0.01)).sure
 
 
