@@ -162,7 +162,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.started = dict(self.documents)
-        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx), met={})
+        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx, self.alike), met={})
         # Asked once for each document: an answer takes two git processes.
         self.refusal = cache(lambda path: documents.write_refusal(self.ctx, path, self.started[path]))
         self.manner = manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])

@@ -9,7 +9,7 @@ better. Knows nothing about what an answer is for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from heapq import nlargest
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,9 +30,12 @@ _WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"
 _WEIGHTS_SHA256 = "beb0cb383df898059005c4d20fe1ae7da3234694a02ad7af126eacb836829a80"
 
 
-def judge_of(ctx: Context) -> Judge | None:
-    """What judges pairs; None where the local model is not installed or is switched off."""
-    return judge_close_pairs if isinstance(ctx.models.embedder(), SentenceModel) and judge_files() else None
+def judge_of(ctx: Context, alike: Similarity | None = None) -> Judge | None:
+    """What judges pairs; None where the local model is not installed or is switched off. `alike` keeps vectors."""
+    embedder, files = ctx.models.embedder(), default_files()
+    if not isinstance(embedder, SentenceModel) or files is None or judge_files() is None:
+        return None
+    return partial(judge_pairs, alike=alike if embedder.name == files.name else None, least=FAR)
 
 
 @lru_cache(maxsize=1)
@@ -69,22 +72,19 @@ def nearest(
     return {key: known[key] for key in chosen}
 
 
-def judge_pairs(pairs: Sequence[tuple[str, str]]) -> list[Chances]:
-    """The chances for each pair, in order."""
-    return [_judged(*sorted(pair)) for pair in pairs]
-
-
-def judge_close_pairs(pairs: Sequence[tuple[str, str]]) -> list[Chances]:
-    """The same, without asking about texts so far apart in meaning that no answer counts."""
-    closeness = [_closeness(*pair) for pair in pairs]
-    return [
-        judge_pairs([pair])[0] if close >= FAR else (0.0, 0.0, 0.0, 1.0, close)
-        for pair, close in zip(pairs, closeness, strict=True)
-    ]
+def judge_pairs(
+    pairs: Sequence[tuple[str, str]], *, alike: Similarity | None = None, least: float = -1.0
+) -> list[Chances]:
+    """The chances for each pair, in order; texts farther apart in meaning than `least` are not asked about."""
+    found: list[Chances] = []
+    for one, other in pairs:
+        close = alike(one, [other])[0] if alike else float(_meaning(one) @ _meaning(other))
+        found.append((*(_judged(*sorted((one, other))) if close >= least else (0.0, 0.0, 0.0, 1.0)), close))
+    return found
 
 
 @lru_cache(maxsize=CACHED)
-def _judged(one: str, other: str) -> Chances:
+def _judged(one: str, other: str) -> tuple[float, float, float, float]:
     import numpy as np
 
     files = judge_files()
@@ -98,11 +98,7 @@ def _judged(one: str, other: str) -> Chances:
     logits = session.run(None, given)[0][0]
     weights = np.exp(logits - logits.max())
     same, opposed, newer, near = (float(each) for each in weights / weights.sum())
-    return same, opposed, newer, near, _closeness(one, other)
-
-
-def _closeness(one: str, other: str) -> float:
-    return float(_meaning(one) @ _meaning(other))
+    return same, opposed, newer, near
 
 
 @lru_cache(maxsize=CACHED // 4)
