@@ -120,7 +120,9 @@ def candidate(text: str, start: int, end: int) -> tuple[int, int, re.Match[str]]
             inside = word
     if inside:
         word, start = inside, inside.end()
-    elif before and text.count("\n", before.end(), start) < 2:
+    elif before and (lines := text.count("\n", before.end(), start)) < 2:
+        if lines and text[end : end + 1] not in ("", "\n", "\r"):
+            return None  # `pass` and the statement on the next line
         word = before
     else:
         return None

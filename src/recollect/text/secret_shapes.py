@@ -189,7 +189,7 @@ def like_password(value: str) -> bool:
 def like_bare_password(value: str) -> bool:
     """The same without quotes, where the value may also be an expression."""
     value = value.rstrip("})]")  # of the line around it
-    return like_password(value) and not _CODE.search(value) and _has_digit_and_letter(value)
+    return like_password(value) and not _like_code(value) and _has_digit_and_letter(value)
 
 
 def like_codes(value: str) -> bool:
@@ -208,7 +208,7 @@ def like_strong_password(value: str) -> bool:
 def like_key(value: str) -> bool:
     """A value beside the name of a key, token or secret: long and random."""
     value = value.rstrip("})]")
-    return not _CODE.search(value) and like_quoted_key(value) and not _STORED_NAME.fullmatch(value)
+    return not _like_code(value) and like_quoted_key(value) and not _STORED_NAME.fullmatch(value)
 
 
 def like_quoted_key(value: str) -> bool:
@@ -216,6 +216,11 @@ def like_quoted_key(value: str) -> bool:
     if len(value) < 12 or not like_password(value) or _CALL.search(value):
         return False
     return entropy(value) >= 3.0 and (_has_digit_and_letter(value) or _random_letters(value))
+
+
+def _like_code(value: str) -> bool:
+    """Brackets or arrows between words; a password may hold them too."""
+    return bool(_CODE.search(value)) and bits(value) < 15
 
 
 def _has_digit_and_letter(value: str) -> bool:
