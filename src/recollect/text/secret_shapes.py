@@ -103,7 +103,7 @@ _IS = (
     r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
     r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?"
 )
-_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|credentials?|private)"
+_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|[_-]auth|credentials?|private)"
 _PASSWORD_HINTS = (
     "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord \u043f\u0430\u0440 \u5bc6\u7801"
 )
