@@ -220,14 +220,12 @@ async def _sweep(spaces: Spaces) -> None:
     when they have grown by a quarter, so a busy server grew by 20 MB in half an hour. What was loaded before the first
     sweep stays for good and is left out, which keeps each look at a few milliseconds.
     """
-    frozen = False
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         await run_in_threadpool(spaces.close_idle)
         gc.collect()
-        if not frozen:
+        if not gc.get_freeze_count():
             gc.freeze()
-            frozen = True
 
 
 def _ours(request: Request, error: RecollectError) -> Response:

@@ -147,8 +147,7 @@ def _plain(value: str) -> bool:
 
 def is_secret(text: str, start: int, end: int, word: re.Match[str]) -> bool:
     value = text[start:end]
-    random = bits(value)
-    names_one = random < 10 and _WORD.search(value)  # as `1Password` and `Argon2PasswordHasher` do
+    names_one = bits(value) < 10 and _WORD.search(value)  # as `1Password` and `Argon2PasswordHasher` do
     if _plain(value) or names_one or not not_a_placeholder(value) or not not_a_stand_in(value):
         return False
     weights = learnt().weights

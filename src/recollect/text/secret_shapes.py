@@ -17,7 +17,7 @@ from pathlib import Path
 
 from recollect.core.records import record
 from recollect.text.patterns import lazy
-from recollect.text.secret_context import HEX, LOOKUP, PLACEHOLDER, STAND_IN, bits, not_a_placeholder
+from recollect.text.secret_context import HEX, PLACEHOLDER, STAND_IN, bits, not_a_placeholder, not_a_stand_in
 
 
 @record
@@ -112,7 +112,6 @@ _KEY_HINTS = "key secret token credential _auth psk schl cookie"
 _WORDS = lazy(r"[A-Za-z][-_./: A-Za-z]*")
 _CALL = lazy(r"^[A-Za-z_][\w.]*[(\[].*[)\]]$|->|=>|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
 _STORED_NAME = lazy(r"[a-z/_-]+-[A-Za-z0-9]{6}")  # of a secret at AWS, with its random ending
-_UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CODE = lazy(r"[(){}\[\]]|->|=>|==.|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
 
 
@@ -173,15 +172,12 @@ def encodes_a_login(value: str) -> bool:
     except (binascii.Error, UnicodeDecodeError):
         return False
     name, colon, password = login.partition(":")
-    is_login = bool(name and colon and password) and login.isprintable()
-    return is_login and not STAND_IN.fullmatch(password)
+    return bool(name and colon and password) and login.isprintable() and not STAND_IN.fullmatch(password)
 
 
 def like_password(value: str) -> bool:
     """A quoted value beside a password's name: two classes of characters, and no name, label or lookup."""
-    if STAND_IN.fullmatch(value) or LOOKUP.search(value) or PLACEHOLDER.search(value):
-        return False
-    if len(set(value)) < 4 or any(c.isspace() for c in value):
+    if not not_a_stand_in(value) or PLACEHOLDER.search(value) or len(set(value)) < 4 or any(map(str.isspace, value)):
         return False
     return not _WORDS.fullmatch(value) or _random_letters(value)
 
