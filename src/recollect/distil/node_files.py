@@ -294,7 +294,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
 
 def _past(files: NodeFiles, months: dict[str, str]) -> Past:
     """The months before the latest ones as one digest; stored, because it changes once a month."""
-    key = source_key(months.items(), files.limits.root_tokens)
+    key = f"2 {source_key(months.items(), files.limits.root_tokens)}"  # with the form of the digest
     with files.ctx.db.read(files.ctx.space) as tx:
         if months and journal.state(tx, "past key") == key:
             return replace(unpack_past(journal.state(tx, "past")), rest=journal.state(tx, "past rest"))

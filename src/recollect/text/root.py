@@ -76,11 +76,15 @@ class MonthDigest:
 
 @record
 class Past:
-    """Folded months: the themes of each, the mentions a page may show, and the lines of all the others."""
+    """Folded months: the themes of each, the mentions a page may show, and the lines of all the others.
+
+    `hidden` counts those lines, so that no pass reads ten years of them: all, user and feedback items, references.
+    """
 
     themes: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
     mentions: tuple[Mention, ...] = ()
     rest: str = ""
+    hidden: tuple[int, int, int] = (0, 0, 0)
 
 
 def make_digest(month: str, found: Sequence[Point]) -> MonthDigest:
@@ -108,7 +112,12 @@ def fold(capsules: Sequence[MonthDigest], cap: int) -> Past:
         themes=tuple((one.month, one.themes) for one in capsules),
         mentions=tuple(mentions[:shown]),
         rest="\n".join(map(dated_line, mentions[shown:])),
+        hidden=_counted(mentions[shown:]),
     )
+
+
+def _counted(mentions: Sequence[Mention]) -> tuple[int, int, int]:
+    return len(mentions), sum(one.kept for one in mentions), sum(one.type == "reference" for one in mentions)
 
 
 def merged(mentions: Iterable[Mention]) -> list[Mention]:
@@ -149,14 +158,15 @@ def unpack_digest(text: str) -> MonthDigest:
 
 def pack_past(past: Past) -> str:
     """A fold as a row keeps it, but for its rest, which is a text as it is."""
-    return json.dumps([past.themes, _rows(past.mentions)], ensure_ascii=False)
+    return json.dumps([past.themes, _rows(past.mentions), past.hidden], ensure_ascii=False)
 
 
 def unpack_past(text: str) -> Past:
-    themes, mentions = json.loads(text)
+    themes, mentions, hidden = json.loads(text)
     return Past(
         themes=tuple((month, tuple((topic, count) for topic, count in found)) for month, found in themes),
         mentions=tuple(_mentions(mentions)),
+        hidden=tuple(hidden),
     )
 
 
@@ -241,30 +251,26 @@ def build(
     room = cap - tokens(page((), ()))
     index = [_index_line(mention, today) for mention in mentions]
     costs = list(map(_cost, index))
-    for grain in range(len(_GRAINS)):
+    for grain in range(len(_GRAINS))[-1 if past.rest else 0 :]:  # with a rest there is an overflow file in any case
         history = _history(months, grain)
         if not past.rest and sum(map(_cost, history)) + sum(costs) <= room:
             return page(history, index), None
-    rest = past.rest.split("\n") if past.rest else []
-    room -= sum(map(_cost, [*history, _link([*index, *rest])]))
+    room -= sum(map(_cost, [*history, _link(mentions, past)]))
     shown: set[int] = set()
     for place in sorted(range(len(mentions)), key=lambda place: _settled(mentions[place], today)):
         if costs[place] <= room:
             room -= costs[place]
             shown.add(place)
     lines = [line for place, line in enumerate(index) if place in shown]
-    over = [dated_line(mention) for place, mention in enumerate(mentions) if place not in shown]
-    overflow = "\n".join(["## Topics Index", *over, *rest])
-    return page(history, [*lines, _link([*over, *rest])]), markdown.with_frontmatter(
-        {"type": "root-overflow"}, overflow
-    )
+    over = [mention for place, mention in enumerate(mentions) if place not in shown]
+    overflow = "\n".join(["## Topics Index", *map(dated_line, over), *([past.rest] if past.rest else [])])
+    return page(history, [*lines, _link(over, past)]), markdown.with_frontmatter({"type": "root-overflow"}, overflow)
 
 
-def _link(over: Sequence[str]) -> str:
+def _link(over: Sequence[Mention], past: Past) -> str:
     """The one line that counts the topics in the overflow file."""
-    kept = sum(" [user, " in line or " [feedback, " in line for line in over)
-    pointers = sum(" [reference, " in line for line in over)
-    return f"- {len(over)} more topics, {kept} of them user and feedback items, {pointers} references → {OVERFLOW}"
+    count, kept, pointers = map(sum, zip(_counted(over), past.hidden, strict=True))
+    return f"- {count} more topics, {kept} of them user and feedback items, {pointers} references → {OVERFLOW}"
 
 
 def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
