@@ -91,7 +91,7 @@ def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
     now = ctx.clock.now()
     decided_at = parse_time(new.decided_at) if new.decided_at else now
     if decided_at > now:
-        raise BadInput(f"decided_at {iso(decided_at)} is in the future")
+        raise Rejected(f"decided_at {iso(decided_at)} is in the future")
     decision = Decision(
         id=id,
         decision=new.decision,

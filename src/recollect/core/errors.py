@@ -75,7 +75,7 @@ class BadInput(RecollectError):
 
 
 class Rejected(BadInput):
-    """Seen by the author of a text that did not pass the quality gate."""
+    """Seen by the author of what is well formed and is not kept: it teaches nothing, or tells of the future."""
 
 
 class NotInitialised(BadInput):

@@ -294,7 +294,7 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str,
 
 def _delegated(memory: Memory, moment: HostEvent) -> str:
     """What a subagent is asked to do. The host may write it to its transcript only after this hook has begun."""
-    patience = 25
+    patience = 25 if moment.transcript else 0
     while not (said := memory.sessions.delegated(moment.host, moment.transcript, moment.agent)) and patience:
         time.sleep(0.02)
         patience -= 1

@@ -144,7 +144,7 @@ def last(ctx: Context, host: str = "") -> LastSession:
     with ctx.db.read(ctx.space) as tx:
         found = sessions.latest_session(tx, host)
         if found is None:
-            raise NotFound("no session of an agent program was heard of yet; set one up: recollect init --host HOST")
+            raise NotFound("no session was heard of yet: start one, or set a program up: recollect init --host HOST")
         events = sessions.events_of(tx, found.id)
     asked = list(unlogged(found))
     prompts = []
