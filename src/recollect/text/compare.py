@@ -121,8 +121,8 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
 def agreeing(texts: Sequence[str], judge: Judge | None = None) -> list[list[int]]:
     """The numbers of texts that share their words, in groups whose first text all others repeat, as far as is known.
 
-    Of 234 such pairs in `blind-7` and `blind-8` 109 are conflicts. The judge takes two of them for repetitions; without
-    it only a conflict that a rule finds keeps texts apart, and 53 are left.
+    Of 234 such pairs in `blind-7` and `blind-8` 109 are conflicts. The judge takes one of them for a repetition;
+    without it only a conflict that a rule finds keeps texts apart, and 55 are left.
     """
     left, groups = list(range(len(texts))), []
     while left:
