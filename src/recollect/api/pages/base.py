@@ -53,6 +53,9 @@ class Fields:
     def every(self, name: str) -> tuple[str, ...]:
         return tuple(value for value in self.values.get(name, ()) if value.strip())
 
+    def named(self, *names: str) -> dict[str, Any]:
+        return {name: self.text(name) for name in names}
+
     def kept(self) -> dict[str, str]:
         """What was typed, to fill the form again; an empty text for what was not."""
         return defaultdict(str, {name: values[0] for name, values in self.values.items()})

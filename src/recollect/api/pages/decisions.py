@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,6 +27,7 @@ DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
 TITLE_WORDS = 20  # of a decision in its page's title; a longer one follows in full
 STATUSES = ("active", "reversed", "superseded")
+REVIEWED = ("outcome", "result", "lesson")
 
 
 @routes.get("/decisions")
@@ -148,7 +149,7 @@ def _fields(sent: Fields) -> dict[str, Any]:
     if confidence is None:
         raise BadInput("say how sure you are, with a confidence between 0 and 1")
     return {
-        **{name: sent.text(name) for name in ("decision", "category", "context", "pattern")},
+        **sent.named("decision", "category", "context", "pattern"),
         "confidence": confidence,
         "stakes": sent.given("stakes") or "medium",
         "tags": sent.words("tags"),
@@ -177,35 +178,33 @@ def decision(visit: Visiting, id: str) -> HTMLResponse:
     return _one(visit, id)
 
 
+VERBS: dict[str, tuple[str, Callable[[Decisions, str, Fields], object]]] = {
+    "review": (
+        "Reviewed",
+        lambda found, one, sent: found.review(one, Review(**sent.named(*REVIEWED))),
+    ),
+    "preserve": ("Changed how it ages:", lambda found, one, sent: found.preserve(one, on=sent.text("on") == "yes")),
+    "adopt": ("Adopted", lambda found, one, sent: found.adopt(one)),
+    "reverse": ("Reversed", lambda found, one, sent: found.reverse(one, reason=sent.text("reason"))),
+    "supersede": (
+        "Replaced",
+        lambda found, one, sent: found.reverse(one, by=sent.text("other"), reason=f"replaced by {sent.text('other')}"),
+    ),
+}
+"""What the buttons of a decision and of the comparison do, and how it is told."""
+
+
 @routes.post("/decisions/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
-    """Review, keep, adopt, reverse or replace a decision."""
-    said = {
-        "review": "Reviewed",
-        "preserve": "Changed how it ages:",
-        "adopt": "Adopted",
-        "reverse": "Reversed",
-        "supersede": "Replaced",
-    }
-    if verb not in said:
+    if verb not in VERBS:
         raise NotFound(f"a decision has no action {verb!r}")
-
-    def do(found: Decisions) -> object:
-        if verb == "review":
-            given = {name: sent.text(name) for name in ("outcome", "result", "lesson")}
-            return found.review(id, Review(**given))  # type: ignore[arg-type]
-        if verb == "reverse":
-            return found.reverse(id, reason=sent.text("reason"))
-        if verb == "supersede":
-            return found.reverse(id, by=sent.text("other"), reason=f"replaced by {sent.text('other')}")
-        return found.adopt(id) if verb == "adopt" else found.preserve(id, on=sent.text("on") == "yes")
-
+    said, do = VERBS[verb]
     try:
-        change = changing_once(visit, lambda memory: do(memory.decisions))
+        change = changing_once(visit, lambda memory: do(memory.decisions, id, sent))
     except (BadInput, Refused) as wrong:
         return _one(visit, id, problem=str(wrong), sent=sent, status=400)
-    words = visit.memory.decisions.get(id).decision
-    return go(visit, f"/decisions/{id}", f"{said[verb]} “{words[:80]}”", undo="/undo", change=change)
+    words = clip(visit.memory.decisions.get(id).decision, TITLE_WORDS)
+    return go(visit, f"/decisions/{id}", f"{said} “{words}”", undo="/undo", change=change)
 
 
 def _one(

@@ -246,7 +246,7 @@ def _editor(
 def _fields(sent: Fields) -> dict[str, Any]:
     """What was typed, as a learning's fields."""
     return {
-        **{name: sent.text(name) for name in ("title", *COIA)},
+        **sent.named("title", *COIA),
         "domain": sent.given("domain"),
         "pattern_type": sent.given("pattern_type") or "solution",
         "tags": sent.words("tags"),
