@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Sent, go, page, page_router
-from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.errors import BadInput, Refused
 from recollect.core.settings import Settings
 from recollect.store.tokens import SCOPES, TOKEN_CHANNELS
 
@@ -36,29 +38,23 @@ def new(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/tokens/revoke")
 def revoke(visit: Changing, sent: Sent) -> Response:
-    try:
-        gone = visit.memory.tokens.revoke(sent.text("token"))
-    except (NotFound, Refused) as wrong:
-        return _tokens(visit, problem=str(wrong), status=400)
+    gone = visit.memory.tokens.revoke(sent.text("token"))
     return go(visit, "/tokens", f"Revoked {gone.name}; its next request is refused")
 
 
-def _tokens(
-    visit: PageRequest, *, problem: str = "", made: str = "", secret: str = "", status: int = 200
-) -> HTMLResponse:
+def _tokens(visit: PageRequest, *, made: str = "", secret: str = "", **said: Any) -> HTMLResponse:
     found = visit.memory.tokens.list()
     return page(
         "tokens.html",
         visit,
         title="Tokens",
-        status=status,
-        problem=problem,
         tokens=found,
         valid={token.id for token in found if token.valid(visit.memory.context.clock.now())},
         made=made,
         secret=secret,
         channels=TOKEN_CHANNELS,
         scopes=SCOPES,
+        **said,
     )
 
 

@@ -87,10 +87,7 @@ VERBS = {
 def promote(visit: Changing, slug: str) -> Response:
     """Make an entry a learning; the button of the message archives that and stages the entry again."""
     memory = visit.memory.in_one_change()
-    try:
-        made = memory.staging.promote(slug).learning
-    except (BadInput, Refused, NotFound) as wrong:
-        return _staging(visit, problem=str(wrong), status=400)
+    made = memory.staging.promote(slug).learning
     undo, change = f"/staging/{slug}/demote", memory.context.ids("change")
     return go(visit, "/staging", f"Made a learning of “{made.title}”", undo=undo, change=change)
 
