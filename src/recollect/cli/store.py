@@ -310,7 +310,10 @@ def _done(done: Purged) -> list[str]:
     lines = [f"removed {id}" for id in done.things]
     lines += [f"words replaced by [purged] in {place}" for place in _places(done)]
     if done.fresh_backup:
-        lines.append(f"own backups: {done.backups_replaced} replaced by {done.fresh_backup}")
+        replaced = (
+            f"{counted(done.backups_replaced, 'own backup')} replaced by" if done.backups_replaced else "backed up to"
+        )
+        lines.append(f"{replaced} {done.fresh_backup}")
     lines += [f"STILL FOUND in {path}; run the purge again when no other process reads it" for path in done.found]
     return [*lines, *(f"out of reach: {what}" for what in done.out_of_reach)]
 
