@@ -261,14 +261,11 @@ def _note(file: ForeignFile, fields: dict[str, Any], body: str) -> Iterator[Piec
             continue
         own = _TAG.findall(found["text"])
         said = _CONTEXT.sub("", _TAG.sub("", found["text"])).strip()
-        learning = learning_in(_discovery_type(found["category"]), said, about=title, tags=(*own, *tags))
+        category = found["category"].strip().lower()
+        kind: DiscoveryType = next((kind for kind, words in _CATEGORIES.items() if category in words), "pattern")
+        learning = learning_in(kind, said, about=title, tags=(*own, *tags))
         if learning is not None:
             yield Piece(place=f"{file.path}:{number}", at=at, what=learning)
-
-
-def _discovery_type(category: str) -> DiscoveryType:
-    wanted = category.strip().lower()
-    return next((kind for kind, words in _CATEGORIES.items() if wanted in words), "pattern")
 
 
 def _tags(value: object) -> tuple[str, ...]:
