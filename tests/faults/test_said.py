@@ -229,3 +229,22 @@ def _telling(points: list[tuple[str, int]]) -> list[tuple[str, int]]:
     synced = next(at for at, (name, _) in enumerate(points) if name == "fsync")
     written = max(at for at, (name, _) in enumerate(points) if name == "pwrite64")
     return [points[synced], points[synced + 1], points[written]]
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="the shim that shortens writes is compiled here")
+@pytest.mark.parametrize("verb", VERBS)
+def test_writes_that_take_half_of_what_they_were_given_lose_nothing(tmp_path: Path, verb: str) -> None:
+    shim = tmp_path / "short.so"
+    source = Path(__file__).with_name("short_writes.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True)
+    verbs.prepare(tmp_path / "real")
+    environ = {**os.environ, "LD_PRELOAD": str(shim), "HOME": str(tmp_path), "RECOLLECT_EMBED_USE": "off"}
+    environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, PROGRAM, verb, tmp_path], capture_output=True, text=True, env=environ, check=False
+    )
+    assert json.loads(done.stdout)[0] == "saved", done.stderr[-2000:]
+    with Memory.open(tmp_path / "real", create=True, actor=PERSON) as memory:
+        assert copies(memory, verb) == 1
+        memory.cycle()
+        assert memory.data.verify() == ()
