@@ -40,14 +40,14 @@ from recollect.store import passages
 from recollect.text.sentences import WHOLE, pieces
 
 ORDER = "words best held long title titled length thread session beside recency person label opening".split()
-FLOOR = "words plain held rarest matched asked titled thread best session long score ahead far_ahead".split()
-NEAR = ("closeness", "whole")  # what the probability sees of vectors: how near, not how much nearer than others
+FLOOR = "words held rarest matched asked session known familiar ahead far_ahead".split()
+BY_BOTH = "words plain held rarest matched asked titled thread best session long score ahead far_ahead closeness whole"
 FREE = ("length",)  # more of any other signal never lowers a score
 QUESTIONS, OF_HISTORY = 300, 60  # of one store, so that no large one outweighs the others
 STRANGE = 60  # questions of other folders that are asked of a store
 YEARS, HISTORIES = 2, 4  # of one history; folds of projects
 POOL = 60  # candidates: the best by textbook BM25 over all passages
-SHOWN = 5  # hits of a question that the probability is learnt from
+SHOWN = 3  # hits of a question that the probability is learnt from, as many as a prompt is shown
 L2, STEPS = 1e-2, 200
 TOGETHER = {"longmemeval-dev": "chats", "memaware-dev": "chats"}  # half of the sessions are in both
 WEIGHTS = {"talk": 2.0, "notes": 4.0, "work": 2.0, "longmemeval-dev": 2.0, "memaware-dev": 3.0, "git": 4.0}
@@ -284,7 +284,7 @@ def written(words: Any, meaning: Any, floor: tuple[float, Any], floor_meaning: t
         table("WORDS", ORDER, words),
         table("WITH_MEANING", [*ORDER, *learnt.BY_MEANING], meaning),
         floors("FLOOR", FLOOR, floor),
-        floors("FLOOR_WITH_MEANING", [*FLOOR, *NEAR], floor_meaning),
+        floors("FLOOR_WITH_MEANING", BY_BOTH.split(), floor_meaning),
     ]
     return f"{head}\n" + "\n\n".join(tables) + "\n"
 
@@ -333,7 +333,7 @@ def main() -> None:
     words = fit(train, ORDER, l2=L2)
     meaning = fit_with_meaning(near, words) if near else np.zeros(2 * len(with_meaning))
     floor = fit_floor(train, FLOOR, words, ORDER)
-    by_both = [*FLOOR, *NEAR]
+    by_both = BY_BOTH.split()  # how near a passage is, not how much nearer than others
     floor_meaning = fit_floor(near, by_both, meaning, with_meaning) if near else (0.0, np.zeros(len(by_both)))
     text = written(words, meaning, floor, floor_meaning)
     print(text)

@@ -567,3 +567,13 @@ def test_one_character_finds_what_holds_it_wherever_it_stands(memory: Memory, qu
     titles = ("猫食必须每天更换", "家里有一只黑猫", "狗")
     kept = [memory.learn(learning(title=title), anyway=True).learning.id for title in titles]
     assert set(ids(memory, query)) == {kept[number] for number in wanted}
+
+
+def test_a_question_about_unknown_things_is_less_likely_met(memory: Memory) -> None:
+    """The same words of it match; but what a memory never heard of is most likely not what it is about."""
+    log(memory, "The stripe webhooks arrived out of order.", topic="billing")
+    met, strange = (
+        memory.search(query, strategy="bm25")[0].relevance
+        for query in ("stripe webhooks order", "stripe webhooks order violin lessons kitchen")
+    )
+    assert strange < met / 2

@@ -44,22 +44,18 @@ WITH_MEANING: dict[str, tuple[float, float]] = {
 }
 
 FLOOR: tuple[float, dict[str, float]] = (
-    -3.786,
+    -5.311,
     {
-        "words": 1.748,
-        "plain": -1.055,
-        "held": -0.6742,
-        "rarest": -0.07148,
-        "matched": 1.608,
-        "asked": -0.9272,
-        "titled": -0.8585,
-        "thread": 0.7059,
-        "best": -0.9987,
-        "session": 1.419,
-        "long": -0.6414,
-        "score": -0.05323,
-        "ahead": 0.3492,
-        "far_ahead": 0.4609,
+        "words": 0.2921,
+        "held": -0.1681,
+        "rarest": -0.19,
+        "matched": 1.207,
+        "asked": -0.5596,
+        "session": 1.308,
+        "known": 2.029,
+        "familiar": -1.187,
+        "ahead": 0.3793,
+        "far_ahead": 0.4263,
     },
 )
 

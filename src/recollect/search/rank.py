@@ -241,6 +241,7 @@ def look(
     nearest = max((near for near, _ in closeness.values()), default=0.0) or 1.0
     whole = fsum(question.query.weights.values()) or 1.0
     long, asked = len(question.query.weights) > LONG, log1p(len(question.query.weights))
+    known, familiar = _at_home(question)
     features = {}
     for doc, one in found.items():
         reading, share, text = readings[doc], shares[doc], texts.get(doc, "")
@@ -258,6 +259,8 @@ def look(
             "rarest": reading.rarest,
             "matched": reading.matched,
             "asked": asked,
+            "known": known,
+            "familiar": familiar,
             "title": reading.headed / whole,
             "titled": reading.titled,
             "label": float(reading.named),
@@ -275,6 +278,15 @@ def look(
             "phrase": float(any(holds(one.title, phrase) or holds(text, phrase) for phrase in question.phrases)),
         }
     return found, features
+
+
+def _at_home(question: Question) -> tuple[float, float]:
+    """Whether a question speaks of what the memory is about: the share of it that is known here at all, and how common
+    its words are here."""
+    query = question.query
+    counts = {term: docs for term in query.weights if (docs := query.docs.get(term))}
+    common = fsum(map(log1p, counts.values())) / (log1p(query.total) * (len(query.weights) or 1))
+    return fsum([query.weights[term] for term in counts]) / (fsum(query.weights.values()) or 1.0), common
 
 
 def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
