@@ -17,6 +17,7 @@ from recollect.search.query import holds, person_of
 from recollect.store import passages
 from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow, Ranked
+from recollect.text.sentences import is_real
 from recollect.text.tokens import terms
 
 TYPE_CHECKING = False
@@ -210,8 +211,9 @@ def look(
     effort: Effort = THOROUGH,
 ) -> tuple[dict[int, Ranked], dict[int, Features]]:
     """The candidates, and the signals of each before they are weighed. The training reads them here too."""
-    named = _by_id(tx, question, among.wanted)
-    found = {one.doc: one for one in (*named, *_gathered(tx, question, among, limit, meaning, effort))}
+    docs = [own.doc for id in question.ids if (own := passages.by_id(tx, id))]
+    cited = passages.ranked(tx, docs, among.wanted)
+    found = {one.doc: one for one in (*cited, *_gathered(tx, question, among, limit, meaning, effort))}
     readings = {doc: _read(one, question) for doc, one in found.items()}
     plain = {doc: words.plain(reading, question) for doc, reading in readings.items()}
     closeness = meaning.closeness(tx, list(found)) if meaning else {}
@@ -270,7 +272,7 @@ def look(
             # Only outside a thread: turns of a talk are long or short by who speaks, and old by when it was imported.
             "length": log1p(reading.length) if alone else 0.0,
             "recency": 1 - log1p(max(0, now - one.at) // DAY) / AGES if now is not None and alone else 0.0,
-            "person": question.person * person_of(text) if question.person and not _is_real(one.title) else 0.0,
+            "person": question.person * person_of(text) if question.person and not is_real(one.title) else 0.0,
             "opening": 1 / one.position if not alone and _is_turn(one) else 0.0,
             "closeness": near,
             "whole": close,
@@ -287,12 +289,6 @@ def _at_home(question: Question) -> tuple[float, float]:
     counts = {term: docs for term in query.weights if (docs := query.docs.get(term))}
     common = fsum(map(log1p, counts.values())) / (log1p(query.total) * (len(query.weights) or 1))
     return fsum([query.weights[term] for term in counts]) / (fsum(query.weights.values()) or 1.0), common
-
-
-def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
-    """Passages that the question names by their ids."""
-    docs = [found.doc for id in question.ids if (found := passages.by_id(tx, id))]
-    return passages.ranked(tx, docs, wanted)
 
 
 def _gathered(
@@ -403,8 +399,4 @@ def _time(one: Ranked, span: Span) -> float:
 
 def _is_turn(one: Ranked) -> bool:
     """Whether a passage has its place in a conversation (`log/DAY/SESSION`); entries of a mere day have no opening."""
-    return one.kind == SAID and one.position > 0 and one.thread.count("/") > 1 and not _is_real(one.title)
-
-
-def _is_real(title: str) -> bool:
-    return len(title.split()) >= words.REAL_TITLE
+    return one.kind == SAID and one.position > 0 and one.thread.count("/") > 1 and not is_real(one.title)

@@ -19,6 +19,7 @@ from math import fsum, log1p
 
 from recollect.core.records import made, record
 from recollect.store.db import HEADER_LINES, expected
+from recollect.text.sentences import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ PLAIN_LENGTH_WEIGHT = 0.75  # BM25's usual value
 PLAIN_LENGTH = 60  # terms; a store's own mean, which textbook BM25 takes, was no better on git-dev
 PLAIN_TITLE_WEIGHT = 2
 
-REAL_TITLE = 3  # words from which on a title says something by itself; fewer are a name or a label
 TITLE_SLACK = 5.0  # so that a title of one common word is no full match
 UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the question does not say it
 
@@ -83,7 +83,7 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
     others: dict[str, int] = _counted(who.split(), asked) if who else {}
     for term, count in _counted(keywords.split(), asked).items() if keywords else ():
         others[term] = others.get(term, 0) + KEYWORD_WEIGHT * count
-    real = bool(said) and len(title.split()) >= REAL_TITLE
+    real = bool(said) and is_real(title)
     rarity = question.query.weights
     held = [rarity[term] for term in ({*body, *said, *others} if said or others else body)]
     return made(
