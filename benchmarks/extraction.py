@@ -49,8 +49,10 @@ def words(text: str) -> list[str]:
 
 def invented(case: dict[str, Any], found: Coia) -> set[str]:
     """Words of the fields that nobody gave."""
-    fillers = markers.neutral_wording(case["type"])
-    given = set(words(" ".join([case["content"], case["task"], case["outcome"], fillers])))
+    given = set(words(" ".join([case["content"], case["task"], case["outcome"]])))
+    for said in ("It broke.", "Never retry."):  # what neither states is the fixed wording
+        bare = markers.extract(case["type"], said, "", "")
+        given |= {word for name in set(COIA).difference(bare.stated) for word in words(getattr(bare, name))}
     return set(words(" ".join([found.title, *(getattr(found, name) for name in COIA)]))) - given
 
 

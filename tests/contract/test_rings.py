@@ -211,6 +211,8 @@ def test_a_moved_learning_keeps_what_it_earned(opening: Opening) -> None:
         a.data.undo()
     back = a.learnings.move(moved.id, to="project").learning
     assert a.learnings.get(back.id).confidence == 0.75
+    with pytest.raises(Refused, match=f"learn move {back.id} --to me"):
+        a.data.undo()
     with pytest.raises(Refused):
         a.learnings.move(back.id, to="project")
 

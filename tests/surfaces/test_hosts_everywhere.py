@@ -151,6 +151,10 @@ def test_a_host_is_set_up_once_for_all_projects(bare: Shell, host: str) -> None:
     assert left.keys() == before.keys()
 
 
+def test_a_set_up_for_all_projects_that_finds_no_host_says_so(bare: Shell) -> None:
+    assert "no agent program was found here" in bare.said("init", "--all-projects")
+
+
 def test_where_there_is_no_memory_one_line_tells_how_to_begin(bare: Shell) -> None:
     assert answer(bare) == {}, "a folder that is no repository"
     repository(bare)

@@ -264,7 +264,7 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         ("inject", {"task": "", "outcome": "billing", "title": "x"}, "task"),
         ("rate", {"learning": "learn_nope", "verdict": "helpful", "task": "T1"}, "no learning learn_nope"),
         ("timeline", {"limit": 2000}, "limit must be a whole number between 1 and 1,000"),
-        ("forget", {"id": "log/2026-03-01#9", "reason": "x"}, "a person can remove it with: recollect store purge"),
+        ("forget", {"id": "log/2026-03-01#9", "reason": "x"}, "no entry log/2026-03-01#9"),
         ("correct", {"id": "learn_nope", "changes": {"action": "x"}}, "no learning learn_nope"),
         ("correct", {"id": "learn_nope", "changes": {"deed": "x"}}, "has no field deed"),
         ("nonsense", {}, "Unknown tool"),
@@ -276,6 +276,11 @@ def test_what_cannot_be_done_is_a_tool_error_that_says_why(
     said = quick.client.refused(tool, **arguments)
     assert says in said
     assert "pydantic" not in said
+
+
+def test_an_entry_is_not_forgotten_since_a_log_is_permanent(quick: Site) -> None:
+    entry = quick.client.call("log", text="The ledger export moved to the nightly window.")["id"]
+    assert f"recollect store purge {entry}" in quick.client.refused("forget", id=entry, reason="x")
 
 
 def test_a_search_finds_whatever_is_remembered_and_says_what_kind_it_is(quick: Site) -> None:

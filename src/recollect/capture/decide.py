@@ -237,7 +237,7 @@ def newest_undoable(tx: Tx, *, change: str = "", who: str = "") -> Event | None:
 
 
 def undo_newest(
-    ctx: Context, *, change: str = "", moves: bool = False
+    ctx: Context, *, change: str = "", moves: bool = False, ring: str = "project"
 ) -> list[Learning] | list[Decision] | list[TopicRow]:
     """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back.
 
@@ -249,7 +249,7 @@ def undo_newest(
     noun = last.what.partition(".")[0]
     reason, _, id = last.reason.partition(" as ")
     if last.what == MOVED and not moves:
-        raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to project")
+        raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to {ring}")
     if noun == "topic":
         return topic_edits.undo(ctx, named=change)
     return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

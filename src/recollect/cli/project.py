@@ -65,7 +65,7 @@ def init(
         target = users_target(state, os.environ)
         made, notes = tell_hosts(target, hosts, dry_run=dry_run)
         lines = made if dry_run else [f"made {line}" for line in made]
-        notes += _from_now_on(target, hosts) if made and not dry_run else []
+        notes += [] if dry_run else _from_now_on(target, hosts)
         emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
         return
     above = store_init.enclosing(root, os.environ)

@@ -14,7 +14,7 @@ from recollect.capture import log, logs
 from recollect.capture.decide import newest_undoable, undo_newest
 from recollect.capture.edit import MOVED, archive
 from recollect.capture.learn import Captured, known_insight, learn
-from recollect.core.context import ME, Context, Tx
+from recollect.core.context import ME, Context, Event, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import Refused
 from recollect.core.journal import NewEntry
@@ -102,15 +102,19 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
 
 
 def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
-    """Take back the newest change, here or the caller's own in a ring, or the one named here; again goes one further
-    back."""
-    latest, place = ctx.read(newest_undoable, change=change), ctx
+    """Take back the newest change, here or the caller's own in a ring, or the one named here."""
+    latest, place, named = ctx.read(newest_undoable, change=change), ctx, "project"
     mine = partial(newest_undoable, who=ctx.actor.name)
     for name, last in [] if change else ctx.rings.ask(ctx, lambda ring: ring.read(mine)):
         # A topic is changed, and that undone, in the folder of its space.
-        if last and not last.what.startswith("topic.") and (latest is None or last.at > latest.at):
-            latest, place, change = last, ctx.rings.named(ctx, name), last.change
-    return undo_newest(place, change=change)
+        if last and not last.what.startswith("topic.") and (latest is None or _later(last) > _later(latest)):
+            latest, place, named, change = last, ctx.rings.named(ctx, name), name, last.change
+    return undo_newest(place, change=change, ring=named)
+
+
+def _later(event: Event) -> tuple[int, bool]:
+    """Within one millisecond of a move, leaving is later than coming."""
+    return event.at, event.what == MOVED
 
 
 def bring_entry(ctx: Context, id: str, target: Context) -> str:

@@ -126,6 +126,7 @@ def forget(memory: Memory, id: str, reason: str, replaced_by: str | None = None)
     if id.startswith("dec_"):
         memory.decisions.reverse(id, reason=reason, by=replaced_by)
     elif not id.startswith("learn_"):
+        memory.texts.for_agent(id)  # refuses an unknown id
         raise BadInput(f"{id[:80]} is permanent; a person can remove it with: recollect store purge {id[:80]}")
     elif replaced_by:
         memory.learnings.supersede(id, replaced_by, reason=reason)

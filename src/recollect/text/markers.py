@@ -176,11 +176,6 @@ def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: st
     )
 
 
-def neutral_wording(type: DiscoveryType) -> str:
-    """Every word that extraction may add of its own."""
-    return " ".join([_OBSERVED, _IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
-
-
 _LABEL = lazy(
     r"(?:(?P<action>fix|workaround|work-around|solution|remedy|resolution|action|recommendation|lesson|advice)"
     r"|(?P<implication>implication|impact|consequence|effect|result)"
@@ -290,9 +285,7 @@ def _joined(clauses: list[str]) -> str:
 
 
 def _as_sentence(clause: str) -> str:
-    first_word = clause.split(" ", 1)[0]
-    if first_word.isalpha() and first_word.islower():
-        clause = clause[0].upper() + clause[1:]
+    """The clause with its end; its first word may be a name (uv) and keeps its case."""
     return clause if clause.endswith((".", "!", "?", "。", "！", "？")) else clause.rstrip(",;:") + "."
 
 
