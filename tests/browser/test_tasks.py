@@ -107,6 +107,16 @@ def test_an_answer_is_a_key_away_and_undo_reopens_the_question(site: Site) -> No
     assert {one.status for one in site.memory.learnings.page(status="all")[0]} == {"active"}
 
 
+def test_keys_walk_the_questions_from_the_open_one(site: Site) -> None:
+    questions(site.memory, 2)
+    second = site.memory.inbox.waiting()[1].number
+    site.go("/inbox")
+    site.page.keyboard.press("j")
+    with site.page.expect_navigation():
+        site.page.keyboard.press("Enter")
+    assert site.page.url.endswith(f"open={second}")
+
+
 def test_any_decision_is_three_clicks_away(site: Site, hand: Hand) -> None:
     ids, names = {}, {}
     for number in range(60):
@@ -176,6 +186,23 @@ def test_keys_search_move_select_and_explain(site: Site) -> None:
     with site.page.expect_navigation():
         keyboard.press("e")
     assert site.page.url.endswith("/edit")
+
+
+def test_no_tag_is_no_change(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.go("/learnings")
+    site.page.locator("tbody [data-select]").check()
+    site.press("Tag")
+    assert site.page.inner_text("#notices").strip() == "Tick rows and write a tag; nothing changed"
+
+
+def test_a_button_rests_once_its_answer_is_there(site: Site) -> None:
+    site.go("/agent")
+    site.page.get_by_label("A prompt or a task").fill("Why do webhooks overtake each other?")
+    show = site.page.get_by_role("button", name="Show", exact=True)
+    show.click()
+    expect(site.page.get_by_role("heading", name="With the prompt")).to_be_visible()
+    expect(show).not_to_have_attribute("aria-busy", "true")
 
 
 def test_a_form_leaves_the_page_where_it_stood(site: Site) -> None:

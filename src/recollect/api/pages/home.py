@@ -73,6 +73,7 @@ def home(visit: Visiting) -> HTMLResponse:
     weeks = memory.work.activity(since=round(monday.timestamp() * 1000), span=7 * DAY)
     dates = [(monday + timedelta(weeks=number)).date() for number in range(WEEKS)]
     fresh = {what: sum(times.values()) for what, times in memory.work.activity(since=seen, span=10**15).items()}
+    days = memory.journal.days()
 
     def week(number: int, *whats: str) -> int:
         return sum(weeks.get(what, {}).get(number, 0) for what in whats)
@@ -91,7 +92,12 @@ def home(visit: Visiting) -> HTMLResponse:
         reviews=memory.decisions.review_queue(due_only=True),
         asks=len(memory.models.pending()),
         themes=memory.themes.due(),
-        totals=_totals(memory),
+        totals=[
+            (memory.learnings.page(limit=1)[1], "learning", "/learnings"),
+            (memory.decisions.page(limit=1)[1], "decision", "/decisions"),
+            (sum(day.entries for day in days), "entry", "/journal"),
+            (len(days), "day", "/journal"),
+        ],
         alive=memory.topics.page(state="open", limit=6),
         shown=shown,
         moved=moved,
@@ -106,16 +112,6 @@ def _seen(request: Request, now: int) -> int:
     """When the person said that they had seen everything; a week ago if never."""
     given = request.cookies.get(SEEN_COOKIE, "")
     return int(given) if given.isdecimal() and len(given) < 16 else now - 7 * DAY
-
-
-def _totals(memory: Memory) -> list[tuple[str, int, str]]:
-    days = memory.journal.days()
-    return [
-        ("Learnings", memory.learnings.page(limit=1)[1], "/learnings"),
-        ("Decisions", memory.decisions.page(limit=1)[1], "/decisions"),
-        ("Entries", sum(day.entries for day in days), "/journal"),
-        ("Days", len(days), "/journal"),
-    ]
 
 
 @routes.post("/seen")

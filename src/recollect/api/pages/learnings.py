@@ -77,14 +77,14 @@ def table(
 
 @routes.post("/learnings/bulk")
 def bulk(visit: Changing, sent: Sent) -> Response:
-    """One action on all rows that were ticked; it is undone as one."""
+    """One action on all ticked rows; it is undone as one."""
     chosen, verb = sent.every("learning"), sent.text("verb")
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/learnings"
     if verb == "merge" and len(chosen) == 2:
         return go(visit, f"/learnings/{chosen[0]}/compare?other={chosen[1]}")
-    if not chosen or verb not in BULK:
-        asks = "Tick two rows to merge them" if verb == "merge" else "Tick the rows first"
-        return go(visit, back, f"{asks}; nothing changed")
+    if not chosen or verb not in BULK or (verb == "tag" and not sent.words("tag")):
+        asks = {"merge": "Tick two rows to merge them", "tag": "Tick rows and write a tag"}
+        return go(visit, back, f"{asks.get(verb, 'Tick the rows first')}; nothing changed")
     refused: list[str] = []
 
     def do(memory: Memory) -> None:

@@ -6,8 +6,9 @@
   const typing = (at) => at.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
   // Keys
-  let row = -1;
   const rows = () => all("[data-row]");
+  const opened = () => rows().findIndex((each) => each.matches("[aria-current]"));
+  let row = opened();
   const move = (by) => {
     const found = rows();
     if (!found.length) return;
@@ -15,7 +16,7 @@
     row = Math.min(Math.max(row + by, 0), found.length - 1);
     found[row].classList.add("here");
     found[row].scrollIntoView({ block: "nearest" });
-    found[row].querySelector("a")?.focus({ preventScroll: true });
+    (found[row].matches("a") ? found[row] : found[row].querySelector("a"))?.focus({ preventScroll: true });
   };
   const inRow = (what) => rows()[row]?.querySelector(what) ?? one(`main ${what}:not([data-row] *)`);
   const keys = {
@@ -52,7 +53,7 @@
   const [top, at] = (sessionStorage.getItem(kept) ?? "").split(" ");
   sessionStorage.removeItem(kept);
   if (top) scrollTo(0, +top);
-  if (at > -1) move(+at + 1);
+  if (at > -1) move(row > -1 ? 0 : +at + 1);
   one(".menu [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
   // Ticking one, some or all rows says how many are chosen
@@ -63,14 +64,16 @@
   });
 
   // What goes on, and what went wrong
+  const idle = () => all("button[aria-busy]").forEach((button) => button.removeAttribute("aria-busy"));
   addEventListener("htmx:beforeRequest", (event) => event.detail.target.setAttribute("aria-busy", "true"));
   addEventListener("htmx:afterRequest", (event) => {
     event.detail.target.removeAttribute("aria-busy");
-    row = -1;
+    row = opened();
+    idle();
     if (one("#offline")) one("#offline").hidden = event.detail.xhr.status !== 0;
   });
   addEventListener("submit", (event) => event.submitter?.setAttribute("aria-busy", "true"));
-  addEventListener("pageshow", () => all("button[aria-busy]").forEach((button) => button.removeAttribute("aria-busy")));
+  addEventListener("pageshow", idle);
 
   // The live feed
   const feed = one("[data-feed]");
