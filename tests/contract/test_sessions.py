@@ -108,6 +108,17 @@ def test_the_brief_tells_what_is_open_asked_for_proven_and_decided_each_once(
         assert brief.count(words) == 1
 
 
+def test_what_is_done_is_not_told_as_left_open(memory: Memory, hooks: Hooks) -> None:
+    opened = "Half of the rows.\nTOPIC: Exports\nOPEN: the CSV lacks the VAT column"
+    memory.journal.add(NewEntry(title="Write invoices as a table", outcome=opened))
+    assert "the CSV lacks the VAT column" in hooks.fire("SessionStart", source="startup")
+    done = "TOPIC: Exports\nDONE: the CSV has its VAT column"
+    memory.journal.add(NewEntry(title="Calculate the tax of each row", outcome=done))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "- Write invoices as a table → log/" in brief
+    assert "lacks the VAT column" not in brief
+
+
 def test_entries_that_are_nearly_the_same_are_one_line_of_the_brief(memory: Memory, hooks: Hooks) -> None:
     for name, old, new in (("wheel", "0.45", "0.46"), ("tox", "4.1", "4.2"), ("furo", "2022.4", "2022.6")):
         memory.journal.add(NewEntry(title=f"Bump {name} from {old} to {new}", text=f"Bumps {name} from {old} to {new}"))

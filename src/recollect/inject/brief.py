@@ -1,9 +1,8 @@
 """The brief: what a session starts with. Read-only, and the same bytes all day while nothing is remembered or settled.
 
 Each fact stands once: what waits, where the last session broke off, what people asked for, what is open, the topics
-that live, what helped and what binds, then a map of all other topics, finer where it is recent. A part may take its
-share of the room; the map, and then single entries, take what is left. What does not fit is counted, with the command
-that shows it. Knows nothing about hosts.
+that live, what helped and what binds, then a map of all other topics, finer where it is recent, and single entries.
+Knows nothing about hosts.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ SAME_START = 24  # characters from which a title and a sentence say the same
 SAYS_MORE = 4  # words that a sentence has and the title has not
 ALIKE = 0.6  # of the words of two titles; they are then one line
 ENTRIES = 80  # single entries at the end, where there is room
-
 DIFFER = 12  # words that tell such lines apart
 _WORD = lazy(r"[\w./-]*[^\W_]")
 _LINKED = lazy(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
@@ -70,10 +68,7 @@ class Brief:
 
 @record
 class Part:
-    """A section: its lines, the share of the room that it may take, and what to say of lines that find no room.
-
-    `beyond` counts what is not among the lines.
-    """
+    """A section; `more` says how many lines found no room, with the `beyond` that are not among them."""
 
     name: str
     heading: str
@@ -198,6 +193,8 @@ class _Telling:
     def entries(self, mapped: str) -> dict[str, str]:
         """Lines of single entries that nothing above tells, newest first; nearly the same ones are one with a count."""
         self._titles += [_words(row.name) for row in self.others if f"{_said(row.name)} ({row.entries})" in mapped]
+        done = {row.id for row in self.others if row.state == "done"}
+        of = topics.first_of(self._tx, [one.id for one in self._latest])
         first: dict[str, Told] = {}
         others: dict[str, list[Told]] = {}
         for one in self._latest:
@@ -209,7 +206,8 @@ class _Telling:
                 continue  # an earlier turn of the same piece of work
             first.setdefault(like, one)
             others.setdefault(like, []).append(one)
-        return {id: f"- {_titled(one, self._is_new)}{_like(one, others[id][1:])} → {id}" for id, one in first.items()}
+        said = {id: _cut(one.title) if of.get(id) in done else _titled(one, self._is_new) for id, one in first.items()}
+        return {id: f"- {said[id]}{_like(one, others[id][1:])} → {id}" for id, one in first.items()}
 
     def _is_new(self, sentence: str) -> bool:
         """Whether no line above says nearly the same sentence; from now on one does."""
@@ -235,8 +233,7 @@ class _Telling:
             day = day_of(last.at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
         last = next((one for one in self._latest if one.id not in self._told), last)
-        broke_off = sessions.broken_off(self._tx, but=self._session)
-        said = "The last session broke off after" if broke_off else "Last entry"
+        said = "The last session broke off after" if sessions.broken_off(self._tx, but=self._session) else "Last entry"
         yield f"- {said}: {_titled(last, self._is_new)} → {self._tell(last)}"
 
     def _living(self) -> tuple[list[str], list[str]]:
@@ -302,10 +299,7 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _map(others: Sequence[TopicRow], unnamed: int, today: date, left: int, room: ContextBudget) -> list[str]:
-    """Other topics by their last mention: this month and the two before it by month, earlier ones by quarter.
-
-    `unnamed` topics stand in no line above; those that stand in none here either are counted.
-    """
+    """Other topics by their last mention: months, then quarters. Of the `unnamed` ones above the rest is counted."""
     head = ["", "### All other topics, by last mention (how many entries)"]
     periods = list(dict.fromkeys(_period(iso(row.last_at)[:7], today) for row in others))  # the latest comes first
     names: dict[str, list[str]] = {period: [] for period in periods}
@@ -373,10 +367,8 @@ def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
 
 def _like(one: Told, others: Sequence[Told]) -> str:
     """How many entries are like one, and by which words they differ."""
-    known = _words(one.title)
-    new = dict.fromkeys(
-        word for each in others for word in _WORD.findall(one_line(each.title)) if not _words(word) <= known
-    )
+    said = (word for each in others for word in _WORD.findall(one_line(each.title)))
+    new = dict.fromkeys(word for word in said if not _words(word) <= _words(one.title))
     by = f": {escape(', '.join([*new][:DIFFER]))}" if new else ""
     return f" (and {len(others)} like it{by})" if others else ""
 
