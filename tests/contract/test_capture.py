@@ -222,7 +222,7 @@ def test_a_known_source_keeps_its_name(memory: Memory) -> None:
 
 def test_a_list_of_work_has_a_sensible_length(memory: Memory) -> None:
     for listing in ("task_page", "outcome_page", "discovery_page", "injections"):
-        for limit in (0, 10**9, None):
+        for limit in (0, 10**9) if listing == "injections" else (0, 10**9, None):
             with pytest.raises(BadInput, match="limit"):
                 getattr(memory.work, listing)(limit=limit)
 

@@ -113,7 +113,7 @@ def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] |
 
 
 def _later(event: Event) -> tuple[int, bool]:
-    """Within one millisecond of a move, leaving is later than coming."""
+    """In one millisecond, leaving is later."""
     return event.at, event.what == MOVED
 
 

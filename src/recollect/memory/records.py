@@ -127,7 +127,7 @@ class Work(Facet):
     add_task = call(observe.name_task)
 
     def injections(self, *, task: str | None = None, limit: int | None = None) -> list[Injection]:
-        return observe.injection_page(self._ctx, task=task, limit=limit or (50 if task is None else MOST))[0]
+        return observe.injection_page(self._ctx, task=task, limit=(MOST if task else 50) if limit is None else limit)[0]
 
     called = call(observe.titles)
     signs = call(confidence.signs)
