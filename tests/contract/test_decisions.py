@@ -607,6 +607,8 @@ def test_the_protocols_own_client_is_answered_in_its_own_shapes(memory: Memory) 
     assert (got["found"], got["decision"]["decision"]) == (True, "Use a queue for hand-over")
     review = {"decision_id": made["id"], "outcome": "success", "actual_result": "It held", "lessons": "Measure first"}
     assert call(memory, "cstp.reviewDecision", **review)["success"] is True
+    other = call(memory, "cstp.recordDecision", decision="Use a cron job", confidence=0.9, category="architecture")
+    call(memory, "cstp.reviewDecision", decision_id=other["id"], outcome="failure")
     overall = call(memory, "cstp.getCalibration", project="acme/shop")["overall"]
     assert (overall["total_decisions"], overall["reviewed_decisions"], overall["accuracy"]) == (1, 1, 1.0)
 

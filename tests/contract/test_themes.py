@@ -274,12 +274,14 @@ def test_lines_that_a_person_adds_to_a_theme_file_stay(memory: Memory, folder: F
         folder.drop(f"wu-{n}", CACHE)
     (theme,) = memory.themes.run().themes
     name = f"themes/{theme.name}.md"
-    folder.write(name, folder.read(name).replace("\n\n## Related", "\n- Ask Ada about the runner\n\n## Related"))
+    own = folder.read(name).replace("\n\n## Related", "\n- Ask Ada about the runner\n\n## Related")
+    folder.write(name, f"{own}- Added at the end\n")
     for n in range(3):
         folder.drop(f"more-{n}", CACHE)
     memory.themes.run()
     text = folder.read(name)
     assert text.count("Ask Ada about the runner") == 1
+    assert text.count("Added at the end") == 1
     assert text.count("lockfile hash") == 1, "our own line is not taken for a person's"
 
 

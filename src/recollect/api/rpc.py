@@ -155,14 +155,10 @@ def _as_hit(hit: dict[str, Any], rank: int) -> dict[str, Any]:
 
 ADMIN = frozenset({"cstp.compact"})
 READS = frozenset(f"cstp.{name}" for name in "getCompacted getWisdom queryDecisions getDecision getCalibration".split())
-"""The methods that change nothing."""
 
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
     decisions = memory.decisions
-
-    def compact() -> Any:
-        return decisions.compact()
 
     def get_compacted(
         *,
@@ -219,12 +215,13 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         category: str | None = None,
         agent: str | None = None,
         window_days: int | None = None,
-        project: str = "",  # this memory is one project's
+        project: str | None = None,  # a tag
     ) -> Any:
-        made = plain(decisions.calibration(category=category, agent=agent, window_days=window_days))
+        tag = project or None
+        made = plain(decisions.calibration(category=category, agent=agent, tag=tag, window_days=window_days))
         overall = made["overall"]
         theirs = {
-            "total_decisions": decisions.query("", limit=1)[1],
+            "total_decisions": decisions.query("", limit=1, category=category, agent=agent, tag=tag)[1],
             "reviewed_decisions": overall["decisions"],
             "accuracy": overall["success_rate"] or 0.0,
             "brier_score": overall["brier"] or 0.0,
@@ -233,7 +230,7 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         return {**made, "overall": {**overall, **theirs}}
 
     return {
-        "cstp.compact": compact,
+        "cstp.compact": lambda: decisions.compact(),
         "cstp.getCompacted": get_compacted,
         "cstp.setPreserve": set_preserve,
         "cstp.getWisdom": get_wisdom,

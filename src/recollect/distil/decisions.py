@@ -142,16 +142,22 @@ def compact(ctx: Context) -> Compaction:
 
 
 def calibration(
-    ctx: Context, *, category: str | None = None, agent: str | None = None, window_days: int | None = None
+    ctx: Context,
+    *,
+    category: str | None = None,
+    agent: str | None = None,
+    tag: str | None = None,
+    window_days: int | None = None,
 ) -> dict[str, Any]:
     """How well confidence predicted outcomes: overall, and for each category, agent and month of review."""
     if window_days is not None and not 1 <= window_days <= 36_500:
         raise BadInput("window must be between 1 and 36,500 days")
     since = ctx.clock.now() - window_days * DAY if window_days is not None else None
-    found = ctx.read(rows.calibration_pairs, DecisionFilter(category=category, agent=agent), reviewed_after=since)
+    wanted = DecisionFilter(category=category, agent=agent, tag=tag)
+    found = ctx.read(rows.calibration_pairs, wanted, reviewed_after=since)
     zone = zone_named(ctx.settings.timezone)
-    by: dict[str, dict[str, list[tuple[int, int]]]]
-    by = {"categories": defaultdict(list), "agents": defaultdict(list), "months": defaultdict(list)}
+    parts = ("categories", "agents", "months")
+    by: dict[str, dict[str, list[tuple[int, int]]]] = {name: defaultdict(list) for name in parts}
     everything: list[tuple[int, int]] = []
     for its_category, its_agent, confidence, outcome, reviewed_at in found:
         pair = (confidence, ACTUAL[outcome])

@@ -94,7 +94,7 @@ class Comparison:
         return f"they {'' if self.sure else 'may '}{verb} ({self.reason})"
 
 
-NEITHER = Comparison(kind="near", sure=False, score=0.0, reason="nothing in common")
+NEITHER = Comparison(kind="near", sure=False, score=0.0, reason="no sign of either")
 
 
 def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = None) -> Comparison:

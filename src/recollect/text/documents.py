@@ -147,6 +147,7 @@ _HEAD = (
     "# Memory index\n\n"
     "<!-- recollect: generated from the documents below; `recollect staged index` writes it again -->\n"
 )
+_BULLET = lazy(r"^(?:[-*+]|\d+[.)])\s+")
 _LINE = lazy(r"- \[(?P<title>.*)\]\((?P<target>[^)]+)\)(?: — .*)?$")
 SAYS = 120  # characters of a section's first sentence
 
@@ -199,7 +200,6 @@ def check_index(text: str, documents: Mapping[str, str], at: str) -> list[IndexP
 
 
 def _lines_for(path: str, text: str, at: str) -> list[str]:
-    """A line per H2 section; a document without any is listed by its title alone."""
     link = posixpath.relpath(path, posixpath.dirname(at) or ".")
     found = sections(text)
     listed = [section for section in found if section.level == 2]
@@ -211,7 +211,7 @@ def _lines_for(path: str, text: str, at: str) -> list[str]:
 
 def _says(section: Section) -> str:
     lines = section.text.split("\n")
-    prose = " ".join(" ".join(lines[at] for at in text_lines(lines)).split())
+    prose = _BULLET.sub("", " ".join(" ".join(lines[at] for at in text_lines(lines)).split()))
     first = "".join(split_sentences(prose, lower_case=True)[:1]).strip()
     if not first:
         return ""

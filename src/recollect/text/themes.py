@@ -45,6 +45,7 @@ SUMMARY_WORDS = 18  # one line of INDEX.md
 SHORT_WORD = 4  # letters; shorter words are mostly abbreviations, which name no subject by themselves
 _COUNT = lazy(r" \(\d+ work units\)$")
 _RELATED = "## Related Work Units"
+_UNIT = lazy(r"- +[^\s:]+(?: *[(:—–].*)?$")
 _INDEX_LINE = lazy(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
 _COUNTED = lazy(r"\d{1,9}")
 
@@ -79,35 +80,29 @@ class Index:
 def render_theme(theme: ThemeText) -> str:
     lines = [f"- {escape(one_line(line.text))}" for line in theme.lines]
     related = [f"- {work_id}" for work_id in theme.work_ids]
-    return "\n".join([f"# {_title(theme.name)}", "", *lines, "", _RELATED, *related]) + "\n"
-
-
-def _title(name: str) -> str:
-    return " ".join(word.capitalize() for word in name.split("-"))
+    title = " ".join(word.capitalize() for word in theme.name.split("-"))
+    return "\n".join([f"# {title}", "", *lines, "", _RELATED, *related]) + "\n"
 
 
 def parse_theme(name: str, text: str) -> ThemeText:
     """A theme file, ours or another program's: the lines of its summary and its work units."""
     body, _, related = text.replace("\r\n", "\n").partition(f"\n{_RELATED}")
-    lines = (line.strip() for line in body.splitlines() if not line.lstrip().startswith("#"))
+    below = [line.strip() for line in related.splitlines()]
+    units = [line for line in below if _UNIT.match(line)]
+    added = [line for line in below if line not in units]  # by a person
+    lines = (line.strip() for line in (*body.splitlines(), *added) if not line.lstrip().startswith("#"))
     told = (unescape(one_line(line.removeprefix("- "))) for line in lines)
-    units = (line.strip()[2:].strip() for line in related.splitlines() if line.strip().startswith("- "))
     return ThemeText(
         name=name,
         lines=tuple(ThemeLine(text=line) for line in told if line),
-        work_ids=tuple(unit for unit in units if unit),
+        work_ids=tuple(unit[2:].strip() for unit in units),
     )
 
 
 def render_index(index: Index) -> str:
     lines = [f"**{name}** — {escape(summary)} → themes/{name}.md" for name, summary in index.themes]
-    head = [
-        "---",
-        f'lastCompaction: "{index.last_compaction}"',
-        f"rawFilesProcessed: {index.raw_files_processed}",
-        "---",
-    ]
-    return "\n".join([*head, "", *lines]) + "\n"
+    head = f'---\nlastCompaction: "{index.last_compaction}"\nrawFilesProcessed: {index.raw_files_processed}\n---\n'
+    return "\n".join([head, *lines]) + "\n"
 
 
 def parse_index(text: str) -> Index:
@@ -123,13 +118,12 @@ def parse_index(text: str) -> Index:
 
 
 def index_summary(lines: Sequence[ThemeLine]) -> str:
-    """One line for INDEX.md: what the theme's best supported line says."""
     text = first_sentence(uncounted(lines[0].text), SUMMARY_WORDS) if lines else ""
     return text.replace(" → ", " -> ").rstrip(" .")
 
 
 def uncounted(text: str) -> str:
-    """A line without the number of work units behind it, which grows from run to run."""
+    """A line without the number of work units behind it, which grows."""
     return _COUNT.sub("", text)
 
 

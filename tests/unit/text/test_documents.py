@@ -223,6 +223,7 @@ def test_the_index_lists_every_section_with_what_it_says() -> None:
 def test_the_index_shows_what_a_section_says_not_its_code() -> None:
     document = "## Setup\n\n```sh\nmake dev\n```\n\n<!-- checked\ntwice -->\nRun it once. Then work.\n"
     assert make_index({"a.md": document}, "index.md").endswith("- [Setup](a.md#setup) — Run it once.\n")
+    assert make_index({"a.md": "## Jobs\n\n- Retry once.\n"}, "index.md").endswith("— Retry once.\n")
 
 
 UNIT, FLAKY = INDEX.split("\n")[-3:-1]

@@ -45,6 +45,15 @@ def test_a_theme_file_has_the_seeds_exact_form() -> None:
     assert parse_theme("build-caching", text) == theme
 
 
+def test_a_line_below_the_work_units_is_no_work_unit() -> None:
+    text = (
+        "# Cache\n\n- Warm it\n\n## Related Work Units\n- wu-1\n- wu-2 (merged)\n- Ask Ada first\n\nIt expires daily.\n"
+    )
+    parsed = parse_theme("cache", text)
+    assert [line.text for line in parsed.lines] == ["Warm it", "Ask Ada first", "It expires daily."]
+    assert parsed.work_ids == ("wu-1", "wu-2 (merged)")
+
+
 def test_what_a_finding_says_cannot_pose_as_anything_else() -> None:
     told = "Use <|im_start|> and [x](http://y) or `--- # head`"
     text = render_theme(ThemeText(name="x", lines=(ThemeLine(text=told),), work_ids=()))
