@@ -80,22 +80,18 @@ def is_thin(one: EntryWords) -> bool:
     return len(one.terms) < FEW_TERMS and not one.files
 
 
-# Fitted to pairs of commits of django, sqlalchemy and spring-boot that name the same issue or not. The next two were
-# chosen on the same histories: 0.6 to 1.0 and -3.5 to -2.5 hardly differ in the mean.
+# Fitted to pairs of commits of django, sqlalchemy and spring-boot that name the same issue or not. CROWDED and JOINS
+# were chosen there: 0.6 to 1.0 and -3.5 to -2.5 hardly differ.
 WEIGHTS = (2.58, 0.94, -0.60, 2.00)
 BIAS = -6.09
-JOINS = -3.0
-"""The log odds from which on an entry joins a topic: the best of 70 candidates has to be good, not certain."""
-ALIKE = 0.25
-"""The cosine of two titles below which their entries have different topics, whatever else they share: on three
-histories 0.1 and 0.25 group alike, and on chats the brief names more with 0.25."""
-CROWDED = 0.8  # log odds that each factor e of its size costs a topic: one that takes in everything says nothing
+JOINS = -3.0  # log odds from which on an entry joins a topic: the best of 70 has to be good, not certain
+ALIKE = 0.25  # least cosine of two titles for one topic: 0.1 groups alike, but a brief then names less of chats
+CROWDED = 0.8  # log odds that each factor e of its size costs a topic, lest one takes in everything
 
 
 def features(one: EntryWords, other: EntryWords, rarity: Mapping[str, float]) -> tuple[float, ...]:
     """How alike two entries are: words of their titles, files, days between them, and their rarest common word."""
-    shared = one.files & other.files
-    files = len(shared) / min(len(one.files), len(other.files)) if shared else 0.0
+    files = len(one.files & other.files) / max(1, min(len(one.files), len(other.files)))
     days = abs(one.at - other.at) / 86_400_000
     rarest = max((rarity.get(term, 0.0) for term in one.terms & other.terms), default=0.0)
     return _cosine(one.title, other.title, rarity), files, math.log1p(days), min(rarest / 3, 3.0)
@@ -104,9 +100,8 @@ def features(one: EntryWords, other: EntryWords, rarity: Mapping[str, float]) ->
 def likeness(one: EntryWords, other: EntryWords, rarity: Mapping[str, float]) -> float:
     """The log odds that two entries are about the same."""
     found = features(one, other, rarity)
-    if found[0] < ALIKE:
-        return -math.inf
-    return BIAS + sum(weight * value for weight, value in zip(WEIGHTS, found, strict=True))
+    odds = BIAS + sum(weight * value for weight, value in zip(WEIGHTS, found, strict=True))
+    return odds if found[0] >= ALIKE else -math.inf
 
 
 def _cosine(one: frozenset[str], other: frozenset[str], rarity: Mapping[str, float]) -> float:
