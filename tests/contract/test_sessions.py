@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from conftest import PERSON, Opener
 from hooks import Hooks, transcript
 from recollect import Memory, ScriptedClock
 from recollect.core.decision import NewDecision
-from recollect.core.journal import NewEntry
+from recollect.core.journal import EntryType, NewEntry
 from recollect.core.writes import SessionTurn, Write
 from recollect.store import db
-from recollect.text.frame import ContextBudget
+from recollect.text.frame import ROOMS, ContextBudget
 from recollect.text.transcript import MESSAGE_LIMIT
 from samples import WEBHOOKS
 
@@ -219,6 +220,38 @@ def test_gemini_is_given_the_brief_again_with_the_prompt_after(
     assert again.startswith("## Memory of this project")
     assert learning in again
     assert hooks.fire("BeforeAgent", prompt=PROMPT) == ""
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_a_full_brief_that_names_the_launcher_fits_the_hosts_room(
+    memory: Memory, hooks: Hooks, learning: str, host: str
+) -> None:
+    birds = ("wren", "kite", "rook", "tern", "dove", "lark", "crow")
+    for at, (one, two, three) in enumerate(permutations(birds, 3)):
+        kind: EntryType = ("project", "user", "feedback", "reference")[at % 4]
+        said = f"The {one} waits for the {two} before it answers call {at} of the {three}."
+        memory.journal.add(
+            NewEntry(
+                text=said, topic=f"the {one} between a {two} and the {three} number {at}", type=kind, session=f"s-{at}"
+            )
+        )
+    memory.cycle()
+    hooks.host, hooks.environ["PATH"] = host, "/usr/bin:/bin"
+    room = ROOMS[host]
+    hooks.environ["CI"] = "true"  # answers, and begins no cycle of its own
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "/bin/recollect search" in brief
+    assert "`recollect " not in brief
+    assert room.fits(brief)
+    assert not room.fits(brief + brief[: len(brief) // 20]), "the brief is full"
+    if host == "gemini":
+        del hooks.environ["CI"]
+        hooks.session = "s-2"
+        again = hooks.fire("BeforeAgent", prompt=PROMPT)
+        assert again.startswith(brief[:200])
+        assert "`recollect " not in again
+        assert room.fits(again)
+        assert learning in again + hooks.fire("BeforeAgent", prompt=PROMPT), "now, or once there is room"
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])

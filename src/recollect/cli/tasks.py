@@ -16,7 +16,7 @@ from recollect.cli.inject import OPTIONS, run
 from recollect.core.clock import iso
 from recollect.core.context import PROJECT
 from recollect.core.records import replace
-from recollect.hosts.hook import runnable
+from recollect.hosts.hook import program
 from recollect.hosts.payloads import HOSTS
 from recollect.memory import Memory
 from recollect.text.markers import UNTYPED
@@ -29,9 +29,10 @@ from recollect.text.markers import UNTYPED
 @answers
 def brief(memory: Memory, host: str) -> Output:
     """Print what a session here starts with, byte for byte."""
-    shown = memory.brief(HOSTS[host].room)
+    room = HOSTS[host].room
     if host != "claude-code":  # which takes a longer PATH from us
-        shown = replace(shown, text=runnable(shown.text, memory.project, os.environ))
+        room = replace(room, program=program(memory.project, os.environ))
+    shown = memory.brief(room)
     return Output(shown, shown.text.removesuffix("\n"))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from recollect.core.clock import OutOfTime, clock_from, iso
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
+from recollect.core.records import replace
 from recollect.core.settings import in_ci, merged
 from recollect.core.values import random_id
 from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
@@ -123,14 +124,14 @@ def respond(
     if moment is None or (in_ci(environ) and moment.kind not in _READING):
         return
     found = _find_project(moment, environ)
-    if found is None and moment.kind == "start" and moment.session and not in_ci(environ):
+    capturing = not in_ci(environ) and bool(moment.session)
+    if found is None and moment.kind == "start" and capturing:
         found = _without_memory(moment, environ, put)
     if found is None or silent(found[0], moment, environ):
         return
     project, closed = found
     moment, refused = _without_odd_file(moment)
     clock, actor = clock_from(environ), Actor(name=host, channel="hook", trust="agent")
-    capturing = not in_ci(environ) and bool(moment.session)
     writes = _left(moment, str(project.root)) if capturing else []
     try:
         if closed is not None:
@@ -142,9 +143,7 @@ def respond(
             if capturing and moment.kind == "start":
                 with suppress(RecollectError):  # the turn of a session that was killed is in this one's brief
                     memory.sessions.tidy(but=moment.session)
-            said, message, shown = _answer(memory, moment, adapter)
-            if moment.kind == "start" and said:
-                said = runnable(said, project, environ)
+            said, message, shown = _answer(memory, moment, adapter, environ)
             if said or message:
                 put(answer(moment, said, message))
             if capturing:
@@ -222,12 +221,12 @@ def _without_memory(
     return None
 
 
-def runnable(said: str, project: Project, environ: Mapping[str, str]) -> str:
-    """A brief whose commands an agent can run: where `recollect` is not on its PATH, by way of the launcher. Claude
-    Code takes a longer PATH from us instead, so that its rules for `recollect` count."""
+def program(project: Project, environ: Mapping[str, str]) -> str:
+    """What an agent runs: the launcher where `recollect` is not on its PATH. Claude Code takes a longer PATH from us
+    instead, so that its rules for `recollect` count."""
     folders = environ.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "recollect"), os.X_OK) for folder in folders if folder):
-        return said
+        return "recollect"
     launcher = project.state / LAUNCHER
     shown, home = str(launcher), environ.get("HOME", "")
     if home and shown.startswith(f"{home}/"):
@@ -235,15 +234,15 @@ def runnable(said: str, project: Project, environ: Mapping[str, str]) -> str:
     if taken := environ.get("CLAUDE_ENV_FILE"):
         with suppress(OSError), open(taken, "a", encoding="utf-8") as file:
             file.write(f'export PATH="$PATH:{launcher.parent}"\n')
-            return said
-    return said.replace("`recollect ", f"`{shown} ")
+            return "recollect"
+    return shown
 
 
 def _event(host: str, event: str, given: Mapping[str, Any], pid: int) -> HostEvent | None:
     if event == CYCLE:
         return HostEvent(kind="cycle", event=CYCLE, host=host, session="", folder=path(given, "cwd"))
     found = host_named(host).read(event, given)
-    return HostEvent(**{**vars(found), "pid": pid}) if found else None
+    return replace(found, pid=pid) if found else None
 
 
 def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, environ: Mapping[str, str]) -> Memory:
@@ -255,7 +254,7 @@ def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, env
     patience = {"busy_seconds": min(store.busy_seconds, most), "connect_seconds": min(store.connect_seconds, most)}
     settings = merged(project.settings, {"store": patience}, "hook")
     return Memory.of(
-        Project(**{**vars(project), "settings": settings}),
+        replace(project, settings=settings),
         actor=actor,
         clock=clock,
         environ=environ,
@@ -263,25 +262,24 @@ def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, env
     )
 
 
-def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str, Write]:
+def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[str, str]) -> tuple[str, str, Write]:
     """The text for the agent, the line for its user, and the record of what was shown."""
-    said = message = ""
+    said, message, room = "", "", adapter.room
     telling = memory.project.settings.hosts.messages
     learnings: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     briefing = moment.kind == "start" or moment.brief_too
     if briefing and (moment.fresh or not memory.sessions.is_given(moment.session, "brief")):
-        brief = memory.sessions.brief(adapter.room, session=moment.session)
-        said, given = brief.text, ("brief", *brief.parts)
+        room = replace(room, program=program(memory.project, environ))
+        brief = memory.sessions.brief(room, session=moment.session)
+        said, given, room = brief.text, ("brief", *brief.parts), room.beside(f"{brief.text}\n")
         message = memory.sessions.at_a_glance(moment.session) if telling else ""
     if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":
             prompt = _delegated(memory, moment) if adapter.delegates else moment.topic
         task = moment.agent or moment.session
-        found = memory.sessions.prompted(
-            prompt, session=moment.session, task=task, room=adapter.room, fresh=moment.fresh
-        )
+        found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=room, fresh=moment.fresh)
         said = "\n".join(filter(None, (said, found.text)))
         learnings, given = found.learnings, (*given, *found.entries)
         if telling and found.titles and moment.kind == "prompt":
@@ -395,7 +393,7 @@ def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:
         f"the transcript {moment.transcript} is not a regular file, so it was not opened; the rest of the event was "
         "kept. Let the host name the file that it writes its transcript to"
     )
-    return HostEvent(**{**vars(moment), "transcript": ""}), BadInput(said)
+    return replace(moment, transcript=""), BadInput(said)
 
 
 def _size(path: str) -> int:

@@ -6,7 +6,7 @@ import json
 import re
 
 from recollect.core.errors import BadInput
-from recollect.core.records import record
+from recollect.core.records import record, replace
 from recollect.hosts.event import HostEvent, path, session_id, text
 from recollect.text.frame import ROOMS, ContextBudget
 
@@ -88,16 +88,14 @@ def _bare(text: str) -> str:
 def _read_codex(event: str, given: Mapping[str, Any]) -> HostEvent | None:
     """The events of Claude Code under the same names, with a compaction's summary only in the transcript."""
     found = _read_claude_code(event, given, "codex")
-    if found is None:
-        return None
-    changes: dict[str, Any] = {}
-    if text(given, "source") == "compact":
-        changes["fresh"] = False  # its PreCompact was; and a resumed session, compacted at once, starts twice
-    if found.kind == "after_compact" and not found.text:
+    if found and text(given, "source") == "compact":
+        # Its PreCompact was; and a resumed session, compacted at once, starts twice.
+        found = replace(found, fresh=False)
+    if found and found.kind == "after_compact" and not found.text:
         from recollect.capture.session import ending
 
-        changes["text"] = ending("codex", found.transcript).summary
-    return HostEvent(**{**vars(found), **changes})
+        return replace(found, text=ending("codex", found.transcript).summary)
+    return found
 
 
 _GEMINI = {
@@ -147,7 +145,7 @@ _OPENCLAW = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionE
 def _read_openclaw(event: str, given: Mapping[str, Any]) -> HostEvent | None:
     """What `plugins/openclaw` sends, by Claude Code's names. OpenClaw keeps nothing of what was added to a turn."""
     found = _read_claude_code(event, given, "openclaw")
-    return HostEvent(**{**vars(found), "fresh": True}) if found and found.kind == "prompt" else found
+    return replace(found, fresh=True) if found and found.kind == "prompt" else found
 
 
 HOSTS = {

@@ -118,7 +118,7 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
     mapped = _map(others, unnamed, today, left - sum(map(room.cost, entries)), room)
     shown += [("map", mapped), ("entries", entries)]
     lines = [line for _, some in shown for line in some] or ([] if held else ["", NOTHING])
-    text = "\n".join([*fixed[:-2], *held, *lines, *fixed[-2:]]) + "\n"
+    text = room.runnable("\n".join([*fixed[:-2], *held, *lines, *fixed[-2:], ""]))
     return Brief(text=text, parts=(*(["waiting"] if held else []), *(name for name, some in shown if some)))
 
 

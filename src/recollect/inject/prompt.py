@@ -40,9 +40,7 @@ LOG = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
 LOG_AND_DECISIONS = Candidates(wanted=Narrow(kinds=("log", "decision"), trusts=INJECTABLE))
 EITHER = Candidates(wanted=Narrow(kinds=(rows.KIND, "log"), trusts=INJECTABLE))
 GLANCED = 8  # hits of a ring that are looked at: a prompt is given five learnings and three entries in all
-POSTINGS = (
-    12_000  # index entries of a ring that are read: 91 % of its best learnings, 95 % with 25,000 (experiments.md)
-)
+POSTINGS = 12_000  # index entries read of a ring: 91 % of its best learnings, 95 % with 25,000
 LINE_CHARACTERS = 300  # of one entry; chosen, three lines of a terminal
 
 

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from datetime import date
 
-from recollect.core.records import record
+from recollect.core.records import record, replace
 from recollect.core.values import thousandths
 from recollect.text.markdown import close_fence
 from recollect.text.patterns import lazy
@@ -246,16 +246,30 @@ class ContextBudget:
 
     characters: int = 10_000
     tokens: int | None = None
+    program: str = "recollect"
+    """What the agent runs for `recollect`: a longer path takes room too."""
+
+    def runnable(self, text: str) -> str:
+        return text.replace("`recollect ", f"`{self.program} ")
 
     def cost(self, line: str) -> int:
         """What a line takes of `characters`, its end included. Hosts count UTF-16 units."""
+        line = self.runnable(line)
         size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
         if self.tokens is None:
             return size
         return max(size, -(-tokens(line) * self.characters // self.tokens))
 
     def fits(self, text: str) -> bool:
-        return sum(map(self.cost, text.splitlines())) <= self.characters
+        return self._left(text) >= 0
+
+    def beside(self, text: str) -> ContextBudget:
+        """What a text leaves."""
+        left = max(self._left(text), 1)
+        return replace(self, characters=left, tokens=self.tokens and max(self.tokens * left // self.characters, 1))
+
+    def _left(self, text: str) -> int:
+        return self.characters - sum(map(self.cost, text.splitlines()))
 
 
 ROOMS = {name: ContextBudget() for name in ("claude-code", "gemini", "openclaw")} | {
