@@ -87,7 +87,7 @@ def test_a_token_chooses_its_space_on_every_surface(spaces: Spaces, other: Memor
             call = {"jsonrpc": "2.0", "id": 1, "method": "cstp.recordDecision", "params": made}
             id = api.post("/cstp", json=call).json()["result"]["id"]
             with connected(http_transport(f"{served.url}/mcp", served.secrets[token])) as client:
-                assert client.call("status")["space"] == space
+                assert client.call("status")["lines"][0].startswith(f"memory of {space} (")
                 found = client.call("search", query=str(title))["hits"]
                 assert [hit["title"].replace("**", "") for hit in found][:1] == [title]
                 assert f"Use a queue in {space}" in str(client.ask("get_prompt", "review"))
