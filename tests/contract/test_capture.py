@@ -299,14 +299,6 @@ def test_an_opposite_that_negates_twice_is_kept_and_put_before_a_person(
     assert (matter.kind, matter.subject, matter.other) == ("contradiction", other.learning.id, one.learning.id)
 
 
-def test_a_rule_is_repeated_whatever_was_seen_unless_one_denies_the_other(memory: Memory) -> None:
-    first = memory.learn(**POOLING).learning
-    again = memory.learn(**POOLING | {"observation": "Support had four tickets about slow orders on Tuesday"})
-    assert (again.merged, again.learning.id) == (True, first.id)
-    denied = memory.learn(**POOLING | {"observation": NO_POOLING["observation"]})
-    assert (denied.merged, denied.asked) == (False, (first.id,))
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [

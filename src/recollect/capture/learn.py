@@ -26,9 +26,8 @@ from recollect.store import events, lookup, passages, tasks, vectors
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
-from recollect.text.claims import claims, is_sentence
+from recollect.text.claims import claims
 from recollect.text.compare import Comparison, Judge, compare
-from recollect.text.markers import IMPLIED
 from recollect.text.storable import storable_record
 
 KIND = "contradiction"
@@ -38,12 +37,17 @@ SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition m
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what changes when a person repeats it
 UNASKED = NewLearning.pattern_type  # the type of a learning whose author named none
 UNTOUCHED = {
-    **dict.fromkeys(("times_injected", "times_helpful", "times_not_helpful"), 0),
-    **dict.fromkeys(("superseded_by", "last_injected_at", "last_helpful_at", "last_decayed_at")),
+    "times_injected": 0,
+    "times_helpful": 0,
+    "times_not_helpful": 0,
     "recurrence": 1,
     "status": "active",
+    "superseded_by": None,
     "pinned": False,
     "version": 1,
+    "last_injected_at": None,
+    "last_helpful_at": None,
+    "last_decayed_at": None,
 }
 """The fields of a learning to which nothing has happened yet."""
 
@@ -135,15 +139,10 @@ def initial_confidence(ctx: Context, new: NewLearning) -> float:
 
 
 def claims_of(learning: NewLearning | Learning) -> tuple[str, ...]:
-    """The rule, by which two learnings are compared: title and action. What was seen differs each time."""
-    title, told = learning.title, learning.action
-    if told.startswith(IMPLIED) or (_plain(told) == _plain(title) and not is_sentence(title)):
-        told = learning.observation
-    return claims(title, told if _plain(told) != _plain(title) else "") or (title,)
-
-
-def _plain(said: str) -> str:
-    return said.strip(" .").casefold()
+    """The insight itself, by which two learnings are compared, without the situation it came from."""
+    said = dict.fromkeys((learning.title, learning.observation, learning.action))
+    lines = [each for each in said if each.strip(" .").casefold() != learning.title.strip(" .").casefold()]
+    return claims(learning.title, "\n\n".join(lines)) or (learning.title,)
 
 
 def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
@@ -182,13 +181,7 @@ def _compared(
     alike = {doc for doc, _, cosine in near if cosine >= LEAST_COSINE}
     ids = {stored.id for stored in passages.ranked(tx, [*docs, *(alike - {*docs})], Narrow(kinds=(rows.KIND,)))}
     known = [each for each in rows.many(tx, sorted(ids)) if each.status == "active"]
-    return [(each, _met(new, each, compare(said, claims_of(each), judge))) for each in known]
-
-
-def _met(new: NewLearning | Learning, known: Learning, found: Comparison) -> Comparison:
-    """One rule seen at odds is no repetition."""
-    seen = compare((new.observation,), (known.observation,)) if found.repeats else found
-    return seen if seen.conflicts else found
+    return [(each, compare(said, claims_of(each), judge)) for each in known]
 
 
 def _same_insight(compared: Sequence[tuple[Learning, Comparison]], trust: Trust) -> Learning | None:
@@ -291,7 +284,6 @@ def _settle_conflicts(
     """Mark what the new learning replaces; raise what it contradicts, or may, once each. Gives the ids of both."""
     replaced: list[str] = []
     asked: list[str] = []
-    texts = {"by": who(ctx), "new": _said(new)}
     for old, found in compared:
         may_replace = not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
         if found.kind == "newer" and found.sure and may_replace:
@@ -306,7 +298,13 @@ def _settle_conflicts(
                 subject=new.id,
                 other=old.id,
                 reason=found.question,
-                detail={**texts, "old": _said(old), "score": found.score, "why": found.explained},
+                detail={
+                    "by": who(ctx),
+                    "new": _said(new),
+                    "old": _said(old),
+                    "score": found.score,
+                    "why": found.explained,
+                },
                 at=ctx.clock.now(),
             )
     return tuple(replaced), tuple(asked)
@@ -314,5 +312,5 @@ def _settle_conflicts(
 
 def _said(learning: Learning) -> str:
     """Title and action in one line, for a person who has to choose."""
-    title, action = learning.title, learning.action
-    return title if _plain(action) == _plain(title) else f"{title} — {action}"
+    same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
+    return learning.title if same else f"{learning.title} — {learning.action}"
