@@ -170,7 +170,7 @@ class NodeFiles:
             source_key=key,
             body_hash=digest(node.body),
             generator=node.generator,
-            topics=node.topics,
+            topics=tuple((topic.name, topic.type) for topic in node.topics),
             incomplete=node.incomplete,
             capsule=pack_digest(tree.month_digest_of(node)) if level == "monthly" else "",
             # Marks and hashes are not counted: no reader is shown them, and keys in them are random.

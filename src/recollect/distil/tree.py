@@ -126,4 +126,4 @@ def _path(row: NodeRow) -> tuple[date, date, date]:
 
 def _view(row: NodeRow) -> NodeView:
     values = {name: getattr(row, name) for name in NodeView.__annotations__}
-    return NodeView(**{**values, "topics": tuple(map(str, row.topics))})
+    return NodeView(**{**values, "topics": tuple(f"{name} [{kind}]" for name, kind in row.topics)})

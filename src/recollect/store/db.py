@@ -26,7 +26,7 @@ from functools import cache
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused, Stale, Trouble
-from recollect.core.records import record
+from recollect.core.records import loads, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,22 +41,23 @@ else:
 
 def add_row(tx: Tx, table: str, /, **values: Any) -> None:
     """Insert a row whose key is new."""
-    tx.run(insertion(table, tuple(values)), **values)
+    tx.run(insertion(table, tuple(values)), **_stored(values))
 
 
 def add_row_once(tx: Tx, table: str, key: str, /, **values: Any) -> bool:
     """Insert a row unless one has the same values in the columns of `key`; whether it was inserted."""
-    return bool(tx.run(insertion(table, tuple(values), key), **values))
+    return bool(tx.run(insertion(table, tuple(values), key), **_stored(values)))
 
 
 def put_row(tx: Tx, table: str, key: str, /, **values: Any) -> None:
     """Insert a row, or replace the one with the same key."""
-    tx.run(insertion(table, tuple(values), key, replace=True), **values)
+    tx.run(insertion(table, tuple(values), key, replace=True), **_stored(values))
 
 
 def update(tx: Tx, table: str, key: Mapping[str, Any], /, **values: Any) -> int:
     """Set columns of the rows with this key; how many there were."""
-    return tx.run(_updating(table, tuple(key), tuple(values)), **values, **{f"key_{name}": key[name] for name in key})
+    wanted = {f"key_{name}": key[name] for name in key}
+    return tx.run(_updating(table, tuple(key), tuple(values)), **_stored({**values, **wanted}))
 
 
 @cache
@@ -65,10 +66,15 @@ def _updating(table: str, key: tuple[str, ...], names: tuple[str, ...]) -> str:
     return f"UPDATE {table} SET {changes} WHERE space = :space" + "".join(f" AND {name} = :key_{name}" for name in key)
 
 
-def select(tx: Tx, kind: type[T], columns: str, table: str, more: str = "", /, **params: Any) -> list[T]:
-    """Records whose fields are called like the columns; `more` are conditions and an order."""
-    found = tx.rows(f"SELECT {columns} FROM {table} WHERE space = :space {more}", **params)
-    return [record_from(kind, columns, row) for row in found]
+def select(tx: Tx, kind: type[T], table: str, more: str = "", /, **params: Any) -> list[T]:
+    """Records whose fields are called like the columns of a table; `more` are conditions and an order."""
+    found = tx.rows(f"SELECT {columns_of(kind)} FROM {table} WHERE space = :space {more}", **_stored(params))
+    return [record_from(kind, row) for row in found]
+
+
+def one(tx: Tx, kind: type[T], table: str, more: str = "", /, **params: Any) -> T | None:
+    """The first of these records; None when there is none."""
+    return next(iter(select(tx, kind, table, more, **params)), None)
 
 
 def count(tx: Tx, table: str) -> int:
@@ -115,9 +121,49 @@ def successors(tx: Tx, table: str, id: str) -> list[str]:
     return chain
 
 
-def record_from(kind: type[T], columns: str, row: Row) -> T:
-    """A record whose fields are called like the columns."""
-    return kind(**dict(zip(columns.split(", "), row, strict=True)))
+def columns_of(kind: Any) -> str:
+    """The columns of a record's table that it has fields for."""
+    return ", ".join(kind.__annotations__)
+
+
+def record_from(kind: type[T], row: Sequence[Any]) -> T:
+    """A record from its columns, each read as the record declares it."""
+    values = dict(zip(kind.__annotations__, row, strict=True))
+    for name, declared in kind.__annotations__.items():
+        if declared in _READERS:
+            values[name] = _READERS[declared](values[name])
+    return kind(**values)
+
+
+def _day(text: str) -> Any:
+    from datetime import date  # what is shown to a task has none
+
+    return date.fromisoformat(text)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "bool": bool,
+    "date": _day,
+    "dict[str, Any]": loads,
+    "tuple[str, ...]": lambda text: tuple(loads(text)),
+    "tuple[tuple[str, str], ...]": lambda text: tuple(map(tuple, loads(text))),
+}
+"""How a column is read whose field is declared so; all others are read as they are."""
+
+
+def _stored(values: dict[str, Any]) -> dict[str, Any]:
+    """Values as columns hold them: a flag as a number, a day as its date, lists and objects as JSON."""
+    return {name: _column(value) for name, value in values.items()}
+
+
+def _column(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, tuple | list | dict):
+        import json  # what is shown to a task has none
+
+        return json.dumps(value, ensure_ascii=False)
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 @cache

@@ -18,13 +18,8 @@ from recollect.store import db, passages
 from recollect.store.db import PAGE, add_row, among, every
 
 KIND = "decision"
-_PLAIN = (
-    "id", "decision", "category", "stakes", "context", "pattern", "agent", "status", "superseded_by", "closed_at",
-    "outcome", "result", "lesson", "reviewed_at", "review_at", "trust", "version", "decided_at", "created_at",
-    "updated_at",
-)  # fmt: skip
-_PACKED = ("confidence", "reasons", "bridge_structure", "bridge_function", "components", "preserve")
-_NAMES = (*_PLAIN, *_PACKED)
+_PLAIN = tuple(name for name in Decision.__annotations__ if name not in ("tags", "bridge"))
+_NAMES = (*_PLAIN, "bridge_structure", "bridge_function")
 _COLUMNS = ", ".join(_NAMES)
 _UNCOUNTED = {"context": "''", "result": "''", "reasons": "''", "components": "''"}
 _COUNTED = ", ".join(_UNCOUNTED.get(name, name) for name in _NAMES)
@@ -210,16 +205,12 @@ def _where(wanted: DecisionFilter) -> tuple[str, dict[str, Any]]:
 
 
 def _values(decision: Decision) -> dict[str, Any]:
-    values = {name: getattr(decision, name) for name in _PLAIN}
-    return values | {
+    return {name: getattr(decision, name) for name in _PLAIN} | {
         "confidence": round(decision.confidence * 1000),
-        "reasons": json.dumps([[reason.kind, reason.text] for reason in decision.reasons], ensure_ascii=False),
+        "reasons": [[reason.kind, reason.text] for reason in decision.reasons],
         "bridge_structure": decision.bridge.structure if decision.bridge else None,
         "bridge_function": decision.bridge.function if decision.bridge else None,
-        "components": json.dumps(
-            {name: round(value * 1000) for name, value in decision.components.items()}, ensure_ascii=False
-        ),
-        "preserve": int(decision.preserve),
+        "components": {name: round(value * 1000) for name, value in decision.components.items()},
     }
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from recollect.core.errors import NotFound, StoreDamaged
 from recollect.core.records import loads
 from recollect.core.records import record as record_record
-from recollect.store.db import add_row, among, every, select, update
+from recollect.store.db import add_row, among, every, one, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,9 +188,6 @@ def _event(row: tuple[Any, ...]) -> Event:
     return Event(**values | {"old": old, "new": new})
 
 
-_ESCALATIONS_COLUMNS = "number, kind, subject, other, reason, detail, created_at, resolved_at, resolution"
-
-
 @record_record
 class Escalation:
     number: int
@@ -228,17 +225,18 @@ def raise_escalation(
 def find_escalation(tx: Tx, *, kind: str, subject: str, other: str = "") -> Escalation | None:
     """The inbox item of this kind about these two, open or resolved."""
     where = "AND kind = :kind AND subject = :subject AND other = :other"
-    return next(iter(_escalations(tx, where, kind=kind, subject=subject, other=other)), None)
+    return one(tx, Escalation, "escalations", where, kind=kind, subject=subject, other=other)
 
 
 def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
     """Inbox items, open or resolved, about a learning and another that it contradicts."""
-    return _escalations(tx, "AND kind = 'contradiction' AND (subject = :id OR other = :id)", id=learning)
+    where = "AND kind = 'contradiction' AND (subject = :id OR other = :id)"
+    return select(tx, Escalation, "escalations", where, id=learning)
 
 
 def waiting_escalations(tx: Tx) -> list[Escalation]:
     """Open inbox items, oldest first."""
-    return _escalations(tx, "AND resolved_at IS NULL ORDER BY number")
+    return select(tx, Escalation, "escalations", "AND resolved_at IS NULL ORDER BY number")
 
 
 def count_waiting(tx: Tx) -> int:
@@ -248,15 +246,15 @@ def count_waiting(tx: Tx) -> int:
 
 
 def get_escalation(tx: Tx, number: int) -> Escalation:
-    found = _escalations(tx, "AND number = :number", number=number)
-    if not found:
+    found = one(tx, Escalation, "escalations", "AND number = :number", number=number)
+    if found is None:
         raise NotFound(f"There is no item {number} in the inbox. List the items with `recollect inbox`")
-    return found[0]
+    return found
 
 
 def all_escalations(tx: Tx) -> list[Escalation]:
     """Every inbox item, open or resolved, oldest first."""
-    return _escalations(tx, "ORDER BY number")
+    return select(tx, Escalation, "escalations", "ORDER BY number")
 
 
 def resolve_escalation(tx: Tx, number: int, *, resolution: str, at: int) -> None:
@@ -266,8 +264,3 @@ def resolve_escalation(tx: Tx, number: int, *, resolution: str, at: int) -> None
 def reopen_escalation(tx: Tx, number: int) -> None:
     """Its resolution was taken back."""
     update(tx, "escalations", {"number": number}, resolved_at=None, resolution=None)
-
-
-def _escalations(tx: Tx, more: str, **params: Any) -> list[Escalation]:
-    found = select(tx, dict, _ESCALATIONS_COLUMNS, "escalations", more, **params)
-    return [Escalation(**{**values, "detail": loads(values["detail"])}) for values in found]

@@ -10,24 +10,17 @@ Knows nothing about how a node is made; a capsule is a text here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
-from typing import Any
 
 from recollect.core.choices import Trust
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Tx
-from recollect.core.journal import NodeStatus, Topic
+from recollect.core.journal import NodeStatus
 from recollect.core.records import record
 from recollect.store import db
 
-_NODE = (
-    "id, level, first_day, status, source_key, body_hash, generator, topics, incomplete, capsule, tokens, waiting, "
-    "made_at"
-)
 _LOG_END = "end of log"
-_ENTRY = "number, place, key, hash, held, secret, trust, who, at"
 PURGED = "purged"  # in place of the hash of an entry whose words are gone
 
 
@@ -85,7 +78,7 @@ class NodeRow:
     source_key: str
     body_hash: str
     generator: str
-    topics: tuple[Topic, ...]
+    topics: tuple[tuple[str, str], ...]  # each with its type
     incomplete: tuple[str, ...]
     capsule: str
     tokens: int
@@ -97,16 +90,14 @@ def session_day(tx: Tx, session: str, today: date) -> date:
     """The day a session began: today, when it is seen for the first time."""
     found = tx.value("SELECT day FROM sessions WHERE space = :space AND id = :id", id=session)
     if found is None:
-        db.add_row(tx, "sessions", id=session, day=today.isoformat())
+        db.add_row(tx, "sessions", id=session, day=today)
         return today
     return date.fromisoformat(found)
 
 
 def entry_rows(tx: Tx, day: date) -> list[EntryRow]:
     """What is remembered of a day's entries, in the order of the log."""
-    more = "AND day = :day ORDER BY place, number"
-    found = db.select(tx, dict, _ENTRY, "log_entries", more, day=day.isoformat())
-    return [EntryRow(**{**row, "held": bool(row["held"]), "secret": bool(row["secret"])}) for row in found]
+    return db.select(tx, EntryRow, "log_entries", "AND day = :day ORDER BY place, number", day=day)
 
 
 def entry_texts(tx: Tx, day: date, numbers: Collection[int]) -> dict[int, str]:
@@ -127,16 +118,15 @@ def entry_keys(tx: Tx, day: date) -> set[str]:
 
 def put_entry(tx: Tx, day: date, row: EntryRow, text: str | None = None) -> None:
     """An entry as it is from now on; without a text it still says what it said."""
-    values = {**vars(row), "held": int(row.held), "secret": int(row.secret)}
     if text is None:
-        db.update(tx, "log_entries", {"day": day.isoformat(), "number": row.number}, **values)
+        db.update(tx, "log_entries", {"day": day, "number": row.number}, **vars(row))
     else:
-        db.put_row(tx, "log_entries", "day, number", day=day.isoformat(), text=text, **values)
+        db.put_row(tx, "log_entries", "day, number", day=day, text=text, **vars(row))
 
 
 def empty_entry(tx: Tx, day: date, number: int, *, text: str) -> None:
     """Forget what an entry says. Its number is not given again, and its key tells it from a new one."""
-    db.update(tx, "log_entries", {"day": day.isoformat(), "number": number}, text=text, hash=PURGED, secret=0)
+    db.update(tx, "log_entries", {"day": day, "number": number}, text=text, hash=PURGED, secret=0)
 
 
 def hash_again(tx: Tx, hashed: Callable[[date, str], str]) -> None:
@@ -205,12 +195,11 @@ def entry_counts(tx: Tx) -> dict[date, int]:
 
 
 def log(tx: Tx, day: date) -> LogRow | None:
-    row = tx.row("SELECT day, stamp, hash, entries FROM logs WHERE space = :space AND day = :day", day=day.isoformat())
-    return LogRow(day=day, stamp=row[1], hash=row[2], entries=row[3]) if row else None
+    return db.one(tx, LogRow, "logs", "AND day = :day", day=day)
 
 
 def put_log(tx: Tx, row: LogRow) -> None:
-    db.put_row(tx, "logs", "day", **{**vars(row), "day": row.day.isoformat()})
+    db.put_row(tx, "logs", "day", **vars(row))
 
 
 def days_until(tx: Tx, day: date, *, limit: int) -> list[date]:
@@ -220,13 +209,13 @@ def days_until(tx: Tx, day: date, *, limit: int) -> list[date]:
 
 
 def node(tx: Tx, id: str) -> NodeRow | None:
-    return next(iter(_nodes(tx, "AND id = :id", id=id)), None)
+    return db.one(tx, NodeRow, "nodes", "AND id = :id", id=id)
 
 
 def nodes_between(tx: Tx, level: str, first: date, last: date) -> list[NodeRow]:
     """Nodes of one level whose first day lies between two days, in order."""
     between = "AND level = :level AND first_day BETWEEN :first AND :last ORDER BY first_day"
-    return _nodes(tx, between, level=level, first=first.isoformat(), last=last.isoformat())
+    return db.select(tx, NodeRow, "nodes", between, level=level, first=first, last=last)
 
 
 def ids(tx: Tx) -> list[str]:
@@ -247,7 +236,8 @@ def capsules(tx: Tx, ids: Sequence[str]) -> list[str]:
 
 
 def tentative(tx: Tx, level: str) -> list[NodeRow]:
-    return _nodes(tx, "AND status = 'tentative' AND level = :level ORDER BY first_day", level=level)
+    where = "AND status = 'tentative' AND level = :level ORDER BY first_day"
+    return db.select(tx, NodeRow, "nodes", where, level=level)
 
 
 def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
@@ -262,12 +252,12 @@ def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
 def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
     """The node that has waited longest for a model's summary."""
     more = "AND waiting = 1 AND level = :level ORDER BY made_at, first_day LIMIT 1"
-    return next(iter(_nodes(tx, more, level=level)), None)
+    return db.one(tx, NodeRow, "nodes", more, level=level)
 
 
 def wait_again(tx: Tx, id: str, *, at: int) -> None:
     """A model failed on this node: others that wait come first."""
-    tx.run("UPDATE nodes SET made_at = :at WHERE space = :space AND id = :id", id=id, at=at)
+    db.update(tx, "nodes", {"id": id}, made_at=at)
 
 
 def generators(tx: Tx, level: str) -> list[str]:
@@ -278,17 +268,11 @@ def generators(tx: Tx, level: str) -> list[str]:
 
 def set_waiting(tx: Tx, level: str, generator: str, *, waiting: bool) -> None:
     """Have the nodes of one maker wait for a model, or no longer wait."""
-    db.update(tx, "nodes", {"level": level, "generator": generator}, waiting=int(waiting))
+    db.update(tx, "nodes", {"level": level, "generator": generator}, waiting=waiting)
 
 
 def put_node(tx: Tx, row: NodeRow) -> None:
-    packed = {
-        "first_day": row.first_day.isoformat(),
-        "topics": json.dumps([[topic.name, topic.type] for topic in row.topics], ensure_ascii=False),
-        "incomplete": json.dumps(row.incomplete),
-        "waiting": int(row.waiting),
-    }
-    db.put_row(tx, "nodes", "id", **vars(row) | packed)
+    db.put_row(tx, "nodes", "id", **vars(row))
 
 
 def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
@@ -300,7 +284,7 @@ def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
 
 
 def incomplete(tx: Tx) -> list[NodeRow]:
-    return _nodes(tx, "AND incomplete <> '[]' ORDER BY first_day, id")
+    return db.select(tx, NodeRow, "nodes", "AND incomplete <> '[]' ORDER BY first_day, id")
 
 
 UNREADABLE = "unreadable"
@@ -323,20 +307,6 @@ def forget_tree(tx: Tx) -> None:
     """Everything here that can be made again."""
     for table in ("logs", "nodes", "tree_state"):
         tx.run(f"DELETE FROM {table} WHERE space = :space")
-
-
-def _nodes(tx: Tx, more: str, **params: str) -> list[NodeRow]:
-    return [_node(values) for values in db.select(tx, dict, _NODE, "nodes", more, **params)]
-
-
-def _node(values: dict[str, Any]) -> NodeRow:
-    unpacked = {
-        "first_day": date.fromisoformat(values["first_day"]),
-        "topics": tuple(Topic(name=name, type=kind) for name, kind in json.loads(values["topics"])),
-        "incomplete": tuple(json.loads(values["incomplete"])),
-        "waiting": bool(values["waiting"]),
-    }
-    return NodeRow(**values | unpacked)
 
 
 FORGOTTEN_AFTER = 30 * DAY  # a month, as the docstring says; chosen

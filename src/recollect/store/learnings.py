@@ -10,7 +10,7 @@ from recollect.core.learning import Learning, LearningSource
 from recollect.core.records import made, record
 from recollect.core.values import Passage, decimal
 from recollect.store import db, passages
-from recollect.store.db import PAGE, among, every, select, update
+from recollect.store.db import PAGE, among, columns_of, every, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Row, Tx
 
-_LEARNING_SOURCES_COLUMNS = "outcome_id, task_id, discovery_id, origin, trust, at"
-
 
 def add_source(tx: Tx, learning: str, source: LearningSource) -> None:
     tx.run(
         f"""
-        INSERT INTO learning_sources (space, learning_id, position, {_LEARNING_SOURCES_COLUMNS})
+        INSERT INTO learning_sources (space, learning_id, position, {columns_of(LearningSource)})
         SELECT :space, :learning, count(*) + 1, :outcome_id, :task_id, :discovery_id, :origin, :trust, :at
         FROM learning_sources WHERE space = :space AND learning_id = :learning""",
         learning=learning,
@@ -45,7 +43,7 @@ def keep_first_sources(tx: Tx, learning: str, *, count: int) -> None:
 def sources_of(tx: Tx, learning: str) -> list[LearningSource]:
     """Where a learning came from, first source first."""
     where = "AND learning_id = :learning ORDER BY position"
-    return select(tx, LearningSource, _LEARNING_SOURCES_COLUMNS, "learning_sources", where, learning=learning)
+    return select(tx, LearningSource, "learning_sources", where, learning=learning)
 
 
 def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
@@ -63,14 +61,8 @@ def contradicted(tx: Tx, learnings: Sequence[str]) -> set[str]:
 
 
 KIND = "learning"
-_COLUMNS = (
-    "id, title, context, observation, implication, action, domain, pattern_type, confidence, times_injected, "
-    "times_helpful, times_not_helpful, recurrence, status, superseded_by, pinned, origin, trust, version, "
-    "source_outcome_id, source_task_id, source_discovery_id, created_at, updated_at, last_injected_at, "
-    "last_helpful_at, last_decayed_at"
-)
-_NAMES = _COLUMNS.split(", ")
-_INSERT = f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, :{_COLUMNS.replace(', ', ', :')})"
+_NAMES = tuple(name for name in Learning.__annotations__ if name != "tags")
+_COLUMNS = ", ".join(_NAMES)
 _EDITED = (
     "title, context, observation, implication, action, domain, pattern_type, confidence, recurrence, status, "
     "superseded_by, pinned, trust, version, updated_at"
@@ -105,7 +97,7 @@ def insert(tx: Tx, learning: Learning) -> None:
 
 def insert_all(tx: Tx, learnings: Sequence[Learning]) -> None:
     """New learnings, table by table: a store takes a thousand rows of one kind far faster than in turns."""
-    tx.run_many(_INSERT, map(_values, learnings))
+    tx.run_many(db.insertion("learnings", _NAMES), map(_values, learnings))
     db.write_tags(tx, KIND, {learning.id: learning.tags for learning in learnings})
     passages.add_all(tx, [passage_of(learning) for learning in learnings])
 

@@ -8,7 +8,6 @@ and counts as used from then on, because the call may have been paid for.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from recollect.core.context import Tx
@@ -36,7 +35,7 @@ _SAME = "AND kind = :kind AND version = :version AND source_hash = :source_hash"
 
 
 def get_answer(tx: Tx, key: AnswerKey) -> StoredAnswer | None:
-    return next(iter(db.select(tx, StoredAnswer, "answer, generator", "answers", _SAME, **vars(key))), None)
+    return db.one(tx, StoredAnswer, "answers", _SAME, **vars(key))
 
 
 def put_answer(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) -> None:
@@ -48,9 +47,6 @@ def put_answer(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) 
 def forget_answers(tx: Tx, key: AnswerKey) -> None:
     """Delete an answer that the rules no longer accept, so that it is asked for again."""
     tx.run(f"DELETE FROM answers WHERE space = :space {_SAME}", **vars(key))
-
-
-_COLUMNS = "id, kind, prompt, version, source_hash, subject, sources, max_tokens, opened_at, answered_at"
 
 
 @record
@@ -77,21 +73,22 @@ def put_ask(tx: Tx, ask: OpenAsk) -> None:
         subject=ask.subject,
         id=ask.id,
     )
-    db.add_row_once(tx, "asks", "id", **{**vars(ask), "sources": json.dumps(ask.sources, ensure_ascii=False)})
+    db.add_row_once(tx, "asks", "id", **vars(ask))
 
 
 def get_ask(tx: Tx, id: str) -> OpenAsk | None:
-    return next(iter(_asks(tx, "AND id = :id", id=id)), None)
+    return db.one(tx, OpenAsk, "asks", "AND id = :id", id=id)
 
 
 def waiting_asks(tx: Tx) -> list[OpenAsk]:
     """Asks without an answer, oldest first."""
-    return _asks(tx, "AND answered_at IS NULL ORDER BY opened_at, kind, subject")
+    return db.select(tx, OpenAsk, "asks", "AND answered_at IS NULL ORDER BY opened_at, kind, subject")
 
 
 def answered_asks(tx: Tx, kind: str) -> list[OpenAsk]:
     """Asks of a kind whose answer has come and was not used yet."""
-    return _asks(tx, "AND kind = :kind AND answered_at IS NOT NULL ORDER BY answered_at, subject", kind=kind)
+    where = "AND kind = :kind AND answered_at IS NOT NULL ORDER BY answered_at, subject"
+    return db.select(tx, OpenAsk, "asks", where, kind=kind)
 
 
 def mark_ask_answered(tx: Tx, id: str, *, at: int) -> None:
@@ -100,11 +97,6 @@ def mark_ask_answered(tx: Tx, id: str, *, at: int) -> None:
 
 def close_ask(tx: Tx, id: str) -> None:
     tx.run("DELETE FROM asks WHERE space = :space AND id = :id", id=id)
-
-
-def _asks(tx: Tx, more: str, **params: str) -> list[OpenAsk]:
-    found = db.select(tx, dict, _COLUMNS, "asks", more, **params)
-    return [OpenAsk(**{**values, "sources": tuple(json.loads(values["sources"]))}) for values in found]
 
 
 MOST_TOKENS = 10**12  # of one call: a larger number is a server's mistake, and would spoil every sum
@@ -128,18 +120,17 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
 
+_ADD_USAGE = db.insertion("model_usage", tuple(Usage.__annotations__))
+_SUMS = ", ".join(
+    f"{name} = model_usage.{name} + excluded.{name}"
+    for name in Usage.__annotations__
+    if name not in ("day", "kind", "generator")
+)
+
+
 def add_usage(tx: Tx, used: Usage) -> None:
     tx.run(
-        """
-        INSERT INTO model_usage
-          (space, day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks)
-        VALUES (:space, :day, :kind, :generator, :calls, :input_tokens, :output_tokens, :cost_micros, :fallbacks)
-        ON CONFLICT (space, day, kind, generator) DO UPDATE SET
-          calls = model_usage.calls + excluded.calls,
-          input_tokens = model_usage.input_tokens + excluded.input_tokens,
-          output_tokens = model_usage.output_tokens + excluded.output_tokens,
-          cost_micros = model_usage.cost_micros + excluded.cost_micros,
-          fallbacks = model_usage.fallbacks + excluded.fallbacks""",
+        f"{_ADD_USAGE} ON CONFLICT (space, day, kind, generator) DO UPDATE SET {_SUMS}",
         **vars(used)
         | {name: min(getattr(used, name), MOST_TOKENS) for name in ("input_tokens", "output_tokens", "cost_micros")},
     )
@@ -147,8 +138,7 @@ def add_usage(tx: Tx, used: Usage) -> None:
 
 def all_usage(tx: Tx) -> list[Usage]:
     """All rows, oldest day first."""
-    columns = "day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks"
-    return db.select(tx, Usage, columns, "model_usage", "ORDER BY day, kind, generator")
+    return db.select(tx, Usage, "model_usage", "ORDER BY day, kind, generator")
 
 
 def spoken_for(tx: Tx, day: str) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from recollect.core.clock import MINUTE
-from recollect.core.records import record
-from recollect.store.db import add_row_once, among, count, select, update
+from recollect.core.records import loads, record
+from recollect.store.db import add_row_once, among, count, one, record_from, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ class HostSession:
     pid: int
 
 
-_SESSION = "id, host, began_at, context_at, transcript, place, pid"
 QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a session that ended or was killed
 
 
@@ -76,8 +75,7 @@ def happened(
             at=at,
         )
     said = {"given": list(given), **({} if prompt is None else {"why": {"prompt": prompt}})}
-    texts = {name: _json().dumps(value, ensure_ascii=False) for name, value in said.items()}
-    add_row_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, **texts)
+    add_row_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, **said)
 
 
 def in_context(tx: Tx, session: str) -> set[str]:
@@ -87,11 +85,11 @@ def in_context(tx: Tx, session: str) -> set[str]:
         "WHERE e.space = :space AND e.session = :session AND e.at >= s.context_at",
         session=session,
     )
-    return {id for (given,) in rows for id in _json().loads(given)}
+    return {id for (given,) in rows for id in loads(given)}
 
 
 def session(tx: Tx, id: str) -> HostSession | None:
-    return next(iter(select(tx, HostSession, _SESSION, "host_sessions", "AND id = :id", id=id)), None)
+    return one(tx, HostSession, "host_sessions", "AND id = :id", id=id)
 
 
 def latest_session(tx: Tx, host: str = "", *, but: str = "") -> HostSession | None:
@@ -109,17 +107,12 @@ def latest_session(tx: Tx, host: str = "", *, but: str = "") -> HostSession | No
 def recent(tx: Tx, *, limit: int = 20, offset: int = 0) -> tuple[list[HostSession], int]:
     """Sessions of every host, the latest first, and how many there are in all."""
     more = "ORDER BY began_at DESC, id LIMIT :limit OFFSET :offset"
-    return select(tx, HostSession, _SESSION, "host_sessions", more, limit=limit, offset=offset), count(
-        tx, "host_sessions"
-    )
+    return select(tx, HostSession, "host_sessions", more, limit=limit, offset=offset), count(tx, "host_sessions")
 
 
 def events_of(tx: Tx, session: str) -> list[ReportedEvent]:
     """Everything heard of a session, in order."""
-    where = "AND session = :session ORDER BY at, id"
-    rows = select(tx, dict, "session, event, at, given, why", "host_events", where, session=session)
-    texts = [{"given": tuple(_json().loads(row["given"])), "why": _json().loads(row["why"])} for row in rows]
-    return [ReportedEvent(**{**row, **text}) for row, text in zip(rows, texts, strict=True)]
+    return select(tx, ReportedEvent, "host_events", "AND session = :session ORDER BY at, id", session=session)
 
 
 def last_heard(tx: Tx, host: str) -> dict[str, int]:
@@ -150,7 +143,7 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
     """
     found = []
     more = "AND transcript <> '' AND began_at >= :since ORDER BY began_at, id"
-    for each in select(tx, HostSession, _SESSION, "host_sessions", more, since=since):
+    for each in select(tx, HostSession, "host_sessions", more, since=since):
         try:
             status = os.stat(each.transcript)
         except OSError:
@@ -171,17 +164,10 @@ def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
     """Write a turn's requests to the events they came with, which had no time to take secrets out of them."""
     where = "WHERE space = :space AND session = :session AND event IN (:keys) ORDER BY at, id"
     rows = among(tx, f"SELECT id, why FROM host_events {where}", PROMPTS, session=session)
-    found = [(id, _json().loads(why)) for id, why in rows]
+    found = [(id, loads(why)) for id, why in rows]
     waiting = [(id, why) for id, why in found if "prompt" not in why]
     for (id, why), prompt in zip(reversed(waiting), reversed(asked), strict=False):
-        text = _json().dumps({**why, "prompt": prompt[:PROMPT_CHARACTERS]}, ensure_ascii=False)
-        update(tx, "host_events", {"id": id}, why=text)
-
-
-def _json() -> Any:
-    import json  # what is shown to a task needs none
-
-    return json
+        update(tx, "host_events", {"id": id}, why={**why, "prompt": prompt[:PROMPT_CHARACTERS]})
 
 
 PROMPTS = ("UserPromptSubmit", "BeforeAgent")
@@ -261,12 +247,8 @@ def due(tx: Tx, *, now: int, otherwise_after: int) -> list[tuple[str, str]]:
 
 def latest_entries(tx: Tx, limit: int) -> list[Told]:
     """The latest log entries that may be shown, newest first."""
-    rows = tx.rows(
-        "SELECT id, title, text, at FROM passages WHERE space = :space AND kind = 'log' AND trust <> 'external' "
-        "ORDER BY at DESC, doc DESC LIMIT :limit",
-        limit=limit,
-    )
-    return [Told(id=id, title=title, text=text, at=at) for id, title, text, at in rows]
+    more = "AND kind = 'log' AND trust <> 'external' ORDER BY at DESC, doc DESC LIMIT :limit"
+    return select(tx, Told, "passages", more, limit=limit)
 
 
 def entries_of_types(tx: Tx, types: Sequence[str], *, limit: int, since: int = 0) -> list[Told]:
@@ -279,7 +261,7 @@ def entries_of_types(tx: Tx, types: Sequence[str], *, limit: int, since: int = 0
     )
     docs = [doc for doc, words in rows if words.partition(" ")[0] in types][:limit]  # the type is the first keyword
     found = among(tx, "SELECT doc, id, title, text, at FROM passages WHERE space = :space AND doc IN (:keys)", docs)
-    told = {doc: Told(id=id, title=title, text=text, at=at) for doc, id, title, text, at in found}
+    told = {doc: record_from(Told, row) for doc, *row in found}
     return [told[doc] for doc in docs]
 
 
@@ -293,7 +275,7 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
         topic=topic,
         limit=limit,
     )
-    return [Told(id=id, title=title, text=text, at=at) for id, title, text, at in rows]
+    return [record_from(Told, row) for row in rows]
 
 
 def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
@@ -342,7 +324,7 @@ def principles(tx: Tx, *, now: int) -> list[tuple[str, list[str]]]:
     found = {
         principle["text"]: principle["ids"]
         for (wisdom,) in stored
-        for category in _json().loads(wisdom)
+        for category in loads(wisdom)
         for principle in category["principles"]
     }
     return sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from recollect.core.errors import NotFound
 from recollect.core.learning import Discovery, Injection, Outcome, Task
-from recollect.store.db import add_row_once, every, record_from, select, update
+from recollect.store.db import add_row_once, columns_of, every, one, record_from, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from recollect.core.choices import Verdict
     from recollect.core.context import Tx
 
     T = TypeVar("T")
 
-_TABLES = {
-    Outcome: ("outcomes", "id, name, created_at"),
-    Task: ("tasks", "id, outcome_id, title, created_at"),
-    Discovery: ("discoveries", "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"),
-    Injection: ("injections", "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"),
-}
+_TABLES = {Outcome: "outcomes", Task: "tasks", Discovery: "discoveries", Injection: "injections"}
 
 
 def ensure_outcome(tx: Tx, id: str, *, at: int, name: str = "", keep: bool = False) -> None:
@@ -65,9 +60,7 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
 
 def known(tx: Tx, kind: type[T], id: str) -> T | None:
     """The outcome, task or discovery with this id."""
-    table, columns = _TABLES[kind]
-    found = select(tx, kind, columns, table, "AND id = :id", id=id)
-    return found[0] if found else None
+    return one(tx, kind, _TABLES[kind], "AND id = :id", id=id)
 
 
 def get(tx: Tx, kind: type[T], id: str) -> T:
@@ -80,17 +73,17 @@ def get(tx: Tx, kind: type[T], id: str) -> T:
 
 def all_of(tx: Tx, kind: type[T]) -> Iterator[T]:
     """Every outcome, task, discovery or injection, by its key."""
-    table, columns = _TABLES[kind]
-    return (record_from(kind, columns, row) for row in every(tx, table, columns, key=2 if kind is Injection else 1))
+    rows = every(tx, _TABLES[kind], columns_of(kind), key=2 if kind is Injection else 1)
+    return (record_from(kind, row) for row in rows)
 
 
 def page(tx: Tx, kind: type[T], *, limit: int, offset: int, **wanted: str | None) -> tuple[list[T], int]:
     """Some outcomes, tasks or discoveries with these values, newest first, and how many there are in all."""
-    table, columns = _TABLES[kind]
+    table = _TABLES[kind]
     given = {name: value for name, value in wanted.items() if value is not None}
     where = "".join(f" AND {name} = :{name}" for name in given)
     order = "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset"
-    found = select(tx, kind, columns, table, f"{where} {order}", **given, limit=limit, offset=offset)
+    found = select(tx, kind, table, f"{where} {order}", **given, limit=limit, offset=offset)
     return found, int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space{where}", **given))
 
 
@@ -104,9 +97,7 @@ def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Disco
     where = (
         "AND task_id = :task AND hash = :digest AND learning_id IS NULL AND skipped IS NULL AND created_at < :before"
     )
-    table, columns = _TABLES[Discovery]
-    found = select(tx, Discovery, columns, table, where, task=task, digest=digest, before=before)
-    return found[0] if found else None
+    return one(tx, Discovery, "discoveries", where, task=task, digest=digest, before=before)
 
 
 def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | None) -> None:
@@ -163,20 +154,16 @@ def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict, delta: in
 
 def injections_of_task(tx: Tx, task: str) -> list[Injection]:
     """In the order they were shown."""
-    return _injections(tx, "AND task_id = :task ORDER BY injected_at, learning_id", task=task)
+    return select(tx, Injection, "injections", "AND task_id = :task ORDER BY injected_at, learning_id", task=task)
 
 
 def injections_of_learning(tx: Tx, learning: str) -> list[Injection]:
     """Newest first."""
-    return _injections(tx, "AND learning_id = :learning ORDER BY injected_at DESC, task_id", learning=learning)
+    where = "AND learning_id = :learning ORDER BY injected_at DESC, task_id"
+    return select(tx, Injection, "injections", where, learning=learning)
 
 
 def latest_injections(tx: Tx, *, limit: int, offset: int = 0) -> list[Injection]:
     """Newest first, over all tasks."""
     order = "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit OFFSET :offset"
-    return _injections(tx, order, limit=limit, offset=offset)
-
-
-def _injections(tx: Tx, more: str, **params: Any) -> list[Injection]:
-    table, columns = _TABLES[Injection]
-    return select(tx, Injection, columns, table, more, **params)
+    return select(tx, Injection, "injections", order, limit=limit, offset=offset)

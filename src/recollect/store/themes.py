@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from recollect.core.context import Tx
 from recollect.core.errors import NotFound
 from recollect.core.finding import Theme
 from recollect.core.records import record
 from recollect.store.db import add_row, put_row
+
+_PLAIN = ("name", "named_by", "summary", "file_hash", "before_hash")
+_LISTS = ("work_ids", "left_out", "inherited", "inherited_units")
 
 
 @record
@@ -31,28 +35,13 @@ def everything(tx: Tx) -> list[StoredTheme]:
     members: dict[str, list[str]] = defaultdict(list)
     for id, theme in tx.rows("SELECT finding_id, theme FROM theme_findings WHERE space = :space ORDER BY finding_id"):
         members[theme].append(id)
-    rows = tx.rows(
-        """
-        SELECT name, named_by, summary, work_ids, left_out, inherited, inherited_units, file_hash, before_hash
-        FROM themes WHERE space = :space ORDER BY name"""
-    )
-    return [
-        StoredTheme(
-            theme=Theme(
-                name=name,
-                summary=summary,
-                named_by=named_by,
-                findings=tuple(members[name]),
-                work_ids=tuple(json.loads(work_ids)),
-                left_out=tuple(json.loads(left_out)),
-            ),
-            inherited=tuple(json.loads(inherited)),
-            inherited_units=tuple(json.loads(units)),
-            file_hash=file_hash,
-            before_hash=before_hash,
-        )
-        for name, named_by, summary, work_ids, left_out, inherited, units, file_hash, before_hash in rows
-    ]
+    found = []
+    for row in tx.rows(f"SELECT {', '.join((*_PLAIN, *_LISTS))} FROM themes WHERE space = :space ORDER BY name"):
+        values: dict[str, Any] = dict(zip((*_PLAIN, *_LISTS), row, strict=True))
+        values |= {name: tuple(json.loads(values[name])) for name in _LISTS}
+        own = {name: values.pop(name) for name in ("name", "summary", "named_by", "work_ids", "left_out")}
+        found.append(StoredTheme(theme=Theme(**own, findings=tuple(members[own["name"]])), **values))
+    return found
 
 
 def get(tx: Tx, name: str) -> StoredTheme:
@@ -69,10 +58,7 @@ def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str,
     for stored in themes:
         theme = stored.theme
         values = {**vars(theme), **vars(stored)}
-        packed = ("work_ids", "left_out", "inherited", "inherited_units")
-        plain = ("name", "named_by", "summary", "file_hash", "before_hash")
-        lists = {name: json.dumps(values[name], ensure_ascii=False) for name in packed}
-        add_row(tx, "themes", **{name: values[name] for name in plain}, **lists)
+        add_row(tx, "themes", **{name: values[name] for name in (*_PLAIN, *_LISTS)})
         for id in theme.findings:
             add_row(tx, "theme_findings", finding_id=id, theme=theme.name, text_hash=text_hashes[id])
 

@@ -65,9 +65,6 @@ class Token:
         return Actor(name=self.name, channel=self.channel, trust=TRUST_OF[self.channel])
 
 
-_COLUMNS = "id, name, channel, scopes, made_by, created_at, expires_at, last_used_at, revoked_at"
-
-
 def add_token(tx: Tx, token: Token, *, hash: str) -> None:
     db.add_row(tx, "tokens", **{**vars(token), "scopes": " ".join(token.scopes), "hash": hash})
 
@@ -100,5 +97,6 @@ def revoke_token(tx: Tx, id: str, *, at: int) -> None:
 
 
 def _tokens(tx: Tx, more: str, **params: str) -> list[Token]:
-    found = db.select(tx, dict, _COLUMNS, "tokens", more, **params)
+    rows = tx.rows(f"SELECT {db.columns_of(Token)} FROM tokens WHERE space = :space {more}", **params)
+    found = (dict(zip(Token.__annotations__, row, strict=True)) for row in rows)
     return [Token(**{**values, "scopes": tuple(values["scopes"].split())}) for values in found]

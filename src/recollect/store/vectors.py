@@ -104,9 +104,8 @@ def counts(tx: Tx, model: str) -> tuple[int, int]:
 
 def waiting(tx: Tx, model: str, *, limit: int) -> list[UnembeddedPassage]:
     """The oldest passages without vectors of a model."""
-    columns = "doc, kind, title, who, text, hash"
     more = f"AND doc > {_REACHED} ORDER BY doc LIMIT :limit"
-    return db.select(tx, UnembeddedPassage, columns, "passages", more, number=_number(tx, model) or 0, limit=limit)
+    return db.select(tx, UnembeddedPassage, "passages", more, number=_number(tx, model) or 0, limit=limit)
 
 
 def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
@@ -124,8 +123,7 @@ def models(tx: Tx) -> list[EmbeddingModel]:
     """The models that embedded passages of this space, the one used last first."""
     if not tx.keeps_vectors:
         return []
-    columns = "model, number, dimensions, used_at"
-    return db.select(tx, EmbeddingModel, columns, "vector_models", "ORDER BY used_at DESC, model")
+    return db.select(tx, EmbeddingModel, "vector_models", "ORDER BY used_at DESC, model")
 
 
 def in_use(tx: Tx, model: str, *, at: int) -> None:
