@@ -22,7 +22,8 @@ def main() -> None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-    arguments = [_readable(argument) for argument in sys.argv[1:]]
+    # Bytes that are not UTF-8 reach Python as lone surrogates, which nothing can store.
+    arguments = [argument.encode("utf-8", "replace").decode("utf-8") for argument in sys.argv[1:]]
     gc.set_threshold(100_000)  # most commands end before that many objects: collecting was a twentieth of `status`
     code = run(arguments)
     if LASTING & set(arguments):
@@ -45,12 +46,8 @@ def run(arguments: list[str]) -> int:
         return 130
 
 
-def _fast(arguments: list[str]) -> bool:
-    return bool(arguments) and arguments[0] in FAST and not {"--help", "-h"} & set(arguments)
-
-
 def _run(arguments: list[str]) -> int:
-    if _fast(arguments):
+    if arguments and arguments[0] in FAST and not {"--help", "-h"} & set(arguments):
         if arguments[0] == "hook":
             from recollect.cli.hook import main as hook
 
@@ -70,11 +67,6 @@ def _run(arguments: list[str]) -> int:
     from recollect.cli.app import run
 
     return run(arguments)
-
-
-def _readable(argument: str) -> str:
-    """Bytes that are not UTF-8 reach Python as lone surrogates, which nothing can store."""
-    return argument.encode("utf-8", "replace").decode("utf-8")
 
 
 if __name__ == "__main__":

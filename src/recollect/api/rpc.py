@@ -64,7 +64,10 @@ def dispatch(request: bytes, methods: Methods) -> bytes | None:
 def _answer(call: Any, methods: Methods) -> dict[str, Any] | None:
     known = _id_of(call)
     try:
-        _check_envelope(call)
+        if not isinstance(call, Mapping) or call.get("jsonrpc") != "2.0" or not isinstance(call.get("method"), str):
+            raise _Fault(INVALID_REQUEST, 'a call is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}')
+        if "id" in call and _id_of(call) != call["id"]:
+            raise _Fault(INVALID_REQUEST, "id must be text, a number or null")
     except _Fault as fault:
         return _failure(known, fault)
     try:
@@ -91,13 +94,6 @@ def _call(methods: Methods, name: str, params: Any) -> Any:
         raise _Fault(code, str(problem)) from problem
     except Exception as problem:
         raise _Fault(INTERNAL_ERROR, f"internal error: {type(problem).__name__}") from problem
-
-
-def _check_envelope(call: Any) -> None:
-    if not isinstance(call, Mapping) or call.get("jsonrpc") != "2.0" or not isinstance(call.get("method"), str):
-        raise _Fault(INVALID_REQUEST, 'a call is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}')
-    if "id" in call and _id_of(call) != call["id"]:
-        raise _Fault(INVALID_REQUEST, "id must be text, a number or null")
 
 
 def _id_of(call: Any) -> str | int | float | None:

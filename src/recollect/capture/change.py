@@ -122,7 +122,14 @@ def save(
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
     noun.save(tx, after, expect=before.version)
     if "status" in moved:
-        _ask_again_or_not(noun, tx, after)
+        # An item about a record that goes out of use is closed; one about two that are in use again is reopened.
+        for item in events.contradictions_of(tx, after.id):
+            other = item.other if item.subject == after.id else item.subject
+            if after.status != "active":
+                if item.resolved_at is None:
+                    events.resolve_escalation(tx, item.number, resolution=MOOT, at=after.updated_at)
+            elif item.resolution in (MOOT, "keep-old", "keep-new", "merge") and noun.get(tx, other).status == "active":
+                events.reopen_escalation(tx, item.number)
     old, new = ({name: plain(getattr(one, name), name) for name in moved} for one in (before, after))
     events.record(
         tx, ctx, change=change, subject=before.id, what=what, old={**old, **(also or {})}, new=new, reason=reason
@@ -138,17 +145,6 @@ def record_new(noun: Noun[R], tx: Tx, ctx: Context, new: R, change: str, reason:
 def redaction(kinds: Sequence[str]) -> str:
     """The kinds of secrets that were taken out of a text, as the reason of its event."""
     return f"redacted: {', '.join(kinds)}" if kinds else ""
-
-
-def _ask_again_or_not(noun: Noun[R], tx: Tx, after: R) -> None:
-    """Close the inbox items about a record that goes out of use; reopen those about two that are in use again."""
-    for item in events.contradictions_of(tx, after.id):
-        other = item.other if item.subject == after.id else item.subject
-        if after.status != "active":
-            if item.resolved_at is None:
-                events.resolve_escalation(tx, item.number, resolution=MOOT, at=after.updated_at)
-        elif item.resolution in (MOOT, "keep-old", "keep-new", "merge") and noun.get(tx, other).status == "active":
-            events.reopen_escalation(tx, item.number)
 
 
 def checked_reason(reason: str) -> str:

@@ -101,7 +101,7 @@ def learn(
         known = _same_insight(compared, ctx.actor.trust)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
-            moved = _moved(known, learning)
+            moved = tuple(name for name in CONFIRMED if getattr(learning, name) != getattr(known, name))
             return Captured(
                 learning=learning,
                 merged=True,
@@ -232,10 +232,6 @@ def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: st
         after = replace(after, confidence=max(known.confidence, worth), trust=ctx.actor.trust)
     save(LEARNING, tx, ctx, known, after, "learning.confirmed", change, "a person said the same")
     return rows.get(tx, known.id)
-
-
-def _moved(before: Learning, after: Learning) -> tuple[str, ...]:
-    return tuple(name for name in CONFIRMED if getattr(after, name) != getattr(before, name))
 
 
 def _left(known: Learning, new: NewLearning) -> tuple[str, ...]:

@@ -28,17 +28,15 @@ def check(memory: Memory) -> Output:
     """Show which model does which job, and test each with one tiny call."""
     found = memory.models.check()
     embedder = memory.status().embedder
-    rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
+    rows = [
+        (each.name, "all" if len(each.kinds) == len(KINDS) else ", ".join(each.kinds), _how(each)) for each in found
+    ]
     text = table(("provider", "kinds", "answer"), rows, "no model is configured: everything works offline")
     return Output(
         listing("models", found, embedder=embedder),
         f"{text}\nembedder: {embedder}",
         code=1 if not all(each.ok for each in found) else 0,
     )
-
-
-def _kinds(kinds: tuple[str, ...]) -> str:
-    return "all" if len(kinds) == len(KINDS) else ", ".join(kinds)
 
 
 def _how(found: ProviderCheck) -> str:

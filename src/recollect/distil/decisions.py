@@ -111,7 +111,14 @@ def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = Non
             return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
         made = _wisdom_now(tx, category, agent, policies, now, judge_of(ctx))
-        until = _next_change(tx, policies, now)
+        # When the next decision reaches the wisdom level; at most that level's shortest age from now.
+        spans = sorted({policy.wisdom_days * DAY for policy in policies.all()})
+        moments = [now + max(spans[0], DAY)]
+        for span in spans:
+            youngest = rows.next_to_age(tx, now - span)
+            if youngest is not None:
+                moments.append(youngest + span)
+        until = min(moments)
     made = reword_principles(ctx, made, CallLimit(left=0))
     # A store that cannot be written right now can still be read.
     with suppress(Trouble), ctx.db.write(ctx.space) as tx:
@@ -220,17 +227,6 @@ def _wisdom_now(
             by_category[decision.category].append(decision)
     made = [wisdom_of(name, members, MAX_IDS, judge) for name, members in by_category.items()]
     return sorted(made, key=lambda one: (-one.decisions, one.category))
-
-
-def _next_change(tx: Tx, policies: Policies, now: int) -> int:
-    """When the next decision reaches the wisdom level; at most that level's shortest age from now."""
-    spans = sorted({policy.wisdom_days * DAY for policy in policies.all()})
-    moments = [now + max(spans[0], DAY)]
-    for span in spans:
-        youngest = rows.next_to_age(tx, now - span)
-        if youngest is not None:
-            moments.append(youngest + span)
-    return min(moments)
 
 
 @record

@@ -145,7 +145,7 @@ def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: s
     earlier, moved = known
     now = ctx.clock.now()
     before = round(rows.get(tx, id).confidence * 1000)
-    base = without_verdict(ctx, before, moved)
+    base = _within(ctx, before, before - moved)  # without what the earlier verdict moved
     after = base if verdict == "not_helpful" and _lowered_lately(tx, ctx, id) else after_verdict(ctx, base, verdict)
     steps = {"helpful": 0, "not_helpful": 0, verdict: 1}
     if earlier is not None:
@@ -218,11 +218,6 @@ def after_verdict(ctx: Context, stored: int, verdict: Verdict) -> int:
     rules = ctx.settings.confidence
     step = thousandths(rules.helpful) if verdict == "helpful" else -thousandths(rules.not_helpful)
     return _within(ctx, stored, stored + step)
-
-
-def without_verdict(ctx: Context, stored: int, moved: int) -> int:
-    """Confidence without what a verdict moved."""
-    return _within(ctx, stored, stored - moved)
 
 
 def _within(ctx: Context, stored: int, wanted: int) -> int:

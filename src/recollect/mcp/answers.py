@@ -41,7 +41,7 @@ class FoundHit:
     def shown(self) -> list[str]:
         sure = "" if self.confidence is None else f"  confidence {self.confidence:.2f}"
         about = f"  ({self.topic})" if self.topic else ""
-        return [f"{self.id}{sure}  {self.title}{about}{self._from()}", *_below(self.lines)]
+        return [f"{self.id}{sure}  {self.title}{about}{self._from()}", *(f"    {line}" for line in self.lines)]
 
     def _from(self) -> str:
         ring = "" if self.ring == PROJECT else f"  [ring {self.ring}]"
@@ -172,10 +172,6 @@ def _shown(text: str) -> str:
 
 def _marked(hit: Hit, line: str) -> str:
     return mark(_shown(line), hit.marked, "**", "**")
-
-
-def _below(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
 
 
 def _marks(trust: Trust, out_of_use: str = "") -> str:

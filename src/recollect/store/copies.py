@@ -105,17 +105,6 @@ def purges_in(path: Path, space: str) -> dict[str, int]:
             connection.close()
 
 
-def copy_over(source: Path, db: SqliteDb) -> None:
-    """Put a checked copy in place of what the store holds, as one transaction that every open process sees."""
-    with sqlite_errors(db.path):
-        given = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            with db.connection().backup("main", given, "main") as work:
-                work.step(-1)
-        finally:
-            given.close()
-
-
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
@@ -227,7 +216,14 @@ def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -
     db = SqliteDb(path, busy_seconds=busy_seconds)
     try:
         backup_to(db, keep_as)
-        copy_over(copy, db)
+        # One transaction, which every open process sees, puts the checked copy in place of what the store holds.
+        with sqlite_errors(db.path):
+            given = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                with db.connection().backup("main", given, "main") as work:
+                    work.step(-1)
+            finally:
+                given.close()
     except StoreDamaged:
         return None
     except StoreNewer:

@@ -147,7 +147,10 @@ def read(root: Path, environ: Mapping[str, str]) -> Project:
     )
     if settings.space:
         check_space(settings.space)
-    _refuse_outside(root, settings.findings.folder)
+    # A folder that a setting names lies inside the project, links included.
+    folder = settings.findings.folder
+    if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
+        raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
     return Project(root=root, home=home, settings=settings, state=state_folder(environ))
 
 
@@ -212,12 +215,6 @@ def _users_toml(file: Path, home: Path) -> dict[str, Any]:
     sections = {name: part for name, part in content.items() if isinstance(part, dict)}
     guarded = any(f"{name}.{key}" in GUARDED for name, part in sections.items() for key in part)
     return toml(file) if guarded else content
-
-
-def _refuse_outside(root: Path, folder: str) -> None:
-    """A folder that a setting names lies inside the project, links included."""
-    if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
-        raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
 
 
 def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:

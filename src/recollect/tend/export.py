@@ -162,7 +162,11 @@ def _read(ctx: Context, terms: Terms, number: int, raw: bytes | None, done: _Don
         values = _parsed(raw)
         kind = values.get("type")
         if kind == HEADER:
-            _refuse_newer(values)
+            if values.get("format") != FORMAT:
+                raise Refused(
+                    f"this export has format {str(values.get('format'))[:20]}, this program knows {FORMAT}. "
+                    "Nothing was imported; upgrade this program"
+                )
         elif kind in HISTORY:
             done.fates["left"] += 1
         elif kind in import_records.KINDS:
@@ -249,14 +253,6 @@ def _parsed(raw: bytes | None) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
-
-
-def _refuse_newer(values: dict[str, Any]) -> None:
-    if values.get("format") != FORMAT:
-        raise Refused(
-            f"this export has format {str(values.get('format'))[:20]}, this program knows {FORMAT}. "
-            "Nothing was imported; upgrade this program"
-        )
 
 
 @record

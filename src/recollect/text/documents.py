@@ -46,21 +46,16 @@ def sections(text: str) -> list[Section]:
     for position, (first, (level, title)) in enumerate(marks):
         later = marks[position + 1 :]
         last = next((at for at, (other, _) in later if other <= level), len(lines))
-        slug = _anchor(title, taken)
+        # GitHub's link target of a heading: punctuation goes, spaces become hyphens, repeats are numbered.
+        slug = plain = re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+        number = 0
+        while slug in taken:
+            number += 1
+            slug = f"{plain}-{number}"
         taken.add(slug)
         own = lines[first + 1 : later[0][0] if later else len(lines)]
         found.append(Section(title=title, slug=slug, level=level, text="\n".join(own).strip(), first=first, last=last))
     return found
-
-
-def _anchor(title: str, taken: set[str]) -> str:
-    """The link target that GitHub makes of a heading: punctuation goes, spaces become hyphens, repeats are numbered."""
-    plain = re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
-    number, free = 0, plain
-    while free in taken:
-        number += 1
-        free = f"{plain}-{number}"
-    return free
 
 
 def rendered_entry(title: str, body: str, level: int) -> str:

@@ -62,7 +62,13 @@ class _Advice:
 
 def read_sign(learning: Learning, turn: Turn, *, again: bool) -> Sign | None:
     """What a turn tells about a learning; `again`: the agent had answered since it was shown the learning."""
-    advice = _advice("" if learning.action.startswith(IMPLIED) else learning.action)
+    action = "" if learning.action.startswith(IMPLIED) else learning.action
+    to_do, to_leave = [], []
+    for clause in re.split(r"[;.]\s|,\s", action):
+        start, *rest = _LEAVE.split(clause, maxsplit=1)
+        to_do.append(start)
+        to_leave += rest
+    advice = _Advice(names=_names(to_do), words=_words(to_do), left_names=_names(to_leave))
     about = frozenset(terms(f"{learning.title} {learning.observation} {learning.action}"))
     asked = "\n".join(turn.requests)
     told = [(each, FEWEST) for each in _sentences(asked if again else "")]
@@ -86,15 +92,6 @@ def read_sign(learning: Learning, turn: Turn, *, again: bool) -> Sign | None:
         if len(shared) >= FEWEST and len(shared) >= COVERED * len(own):
             return Sign(kind="used", because=", ".join(sorted(shared)))
     return None
-
-
-def _advice(action: str) -> _Advice:
-    to_do, to_leave = [], []
-    for clause in re.split(r"[;.]\s|,\s", action):
-        start, *rest = _LEAVE.split(clause, maxsplit=1)
-        to_do.append(start)
-        to_leave += rest
-    return _Advice(names=_names(to_do), words=_words(to_do), left_names=_names(to_leave))
 
 
 def _names(parts: Iterable[str]) -> frozenset[str]:

@@ -39,7 +39,7 @@ def summarise(points: Sequence[Point], budget: Budget, *, with_entities: bool = 
     What people told us and references stay whole, outside the budget. Nothing drops out unseen: entries that no line
     carries are counted, with their references, on one last line.
     """
-    points = [_clipped(point) for point in points]
+    points = [point if _is_whole(point) else replace(point, text=cut(point.text, TEXT_CHARS)) for point in points]
     weights = WordWeights(point.text for point in points if point.section != "entity")
     whole = _distinct([point for point in points if _is_whole(point)])
     rest = [point for point in points if not _is_whole(point) and point.section not in ("entity", "more")]
@@ -69,10 +69,6 @@ def summarise(points: Sequence[Point], budget: Budget, *, with_entities: bool = 
 def _is_whole(point: Point) -> bool:
     """Whether a point is a person's word or a reference, which are never shortened."""
     return (point.kept or point.type == "reference") and bool(point.text)
-
-
-def _clipped(point: Point) -> Point:
-    return point if _is_whole(point) else replace(point, text=cut(point.text, TEXT_CHARS))
 
 
 def _distinct(points: Iterable[Point]) -> list[Point]:

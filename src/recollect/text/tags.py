@@ -166,7 +166,7 @@ def domain(text: str, hints: str = "") -> str | None:
         spoken = {
             part
             for word, opening in _words(source)
-            for part in (word.lower(), *_parts(word))
+            for part in (word.lower(), *(re.split(r"[_./:-]+", word.lower()) if _IDENTIFIER.fullmatch(word) else []))
             if part not in _EVERYDAY or _is_technology(word, opening)
         }
         for part in spoken:
@@ -185,10 +185,6 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
             first = False
         elif piece in ".!?:":
             first = True
-
-
-def _parts(word: str) -> list[str]:
-    return re.split(r"[_./:-]+", word.lower()) if _IDENTIFIER.fullmatch(word) else []
 
 
 def _is_technology(word: str, opening: bool) -> bool:
