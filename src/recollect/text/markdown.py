@@ -266,6 +266,12 @@ _LIST = r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++){0,4}+"
 _FENCE_IN_LIST = lazy(_LIST + _FENCE)
 _QUOTE = lazy(rf"{_LIST}>")
 _COMMENT = lazy(rf"{_LIST}<!--")
+# Elements in which agents put a file or a tool's output, and those that a reader of the rendered text does not see.
+_SHOWN = lazy(
+    _LIST + r"<(?P<begin>\?|!\[CDATA\[|(?:blockquote|code|documents?|example|file|function_results?|pre|quote|script|"
+    r"source|stderr|stdout|style|template|textarea|tool_(?:output|result)s?)(?=[\s>])|"
+    r"[a-z]++(?=[^<>\n]*?(?:[ \t]hidden[ \t=>]|display: ?none)))"
+)
 _WHOLE_LINES = "until a line closes it"
 _WITHIN_PARAGRAPH = "until it is closed or the paragraph ends"
 
@@ -273,13 +279,20 @@ _WITHIN_PARAGRAPH = "until it is closed or the paragraph ends"
 def own_lines(text: str) -> Iterator[str]:
     """The lines that are neither fenced, quoted nor commented out, without their line feeds; nothing else ends a line.
 
-    Agents fence or quote what they show (a file, a tool's output, another message), and readers of the rendered text
-    do not see comments: a marker in any of these is not the agent's word. A comment within a line leaves a space. One
-    that begins a line takes whole lines, until a line closes it; one that begins later ends with its paragraph.
+    Agents fence, quote or put into elements what they show (a file, a tool's output, another message), and readers of
+    the rendered text do not see comments: a marker in any of these is not the agent's word. A comment within a line
+    leaves a space. One that begins a line takes whole lines, until a line closes it; one that begins later ends with
+    its paragraph. An element takes whole lines too; one that is never closed is text.
     """
-    fence = comment = ""
+    fence = comment = element = ""
+    ends: dict[str, int] = {}
+    at = -1
     for line in _lines(text):
-        if comment == _WHOLE_LINES:
+        at += len(line) + 1  # where the line ends
+        if element:
+            if element in line:
+                element = ""
+        elif comment == _WHOLE_LINES:
             if _COMMENT_END in line:
                 comment = ""
         elif fence:
@@ -294,9 +307,19 @@ def own_lines(text: str) -> Iterator[str]:
                 yield shown
         elif begun := _COMMENT.match(line):
             comment = "" if _COMMENT_END in line[begun.end() - 2 :] else _WHOLE_LINES  # `<!-->` is a whole comment
+        elif (
+            (tag := _SHOWN.match(line))
+            and (end := _end_of(tag["begin"])) not in line
+            and ends.setdefault(end, text.rfind(end)) > at
+        ):
+            element = end
         elif not _QUOTE.match(line):
             shown, comment = _without_comments(line)
             yield shown
+
+
+def _end_of(element: str) -> str:
+    return {"?": "?>", "![CDATA[": "]]>"}.get(element, f"</{element}>")
 
 
 def _without_comments(line: str) -> tuple[str, str]:
