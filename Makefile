@@ -93,7 +93,7 @@ failover: setup
 mutants: tools setup
 	$(BIN)/python -m tests.mutants
 
-lock:
+lock: setup
 	$(BIN)/uv pip compile --universal --python-version 3.11 --all-extras --group dev --no-header \
 	  --no-annotate --generate-hashes --upgrade --quiet -o requirements.lock pyproject.toml
 
