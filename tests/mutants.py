@@ -357,8 +357,8 @@ MUTANTS = (
     Mutant(
         name="trust: invented tasks switch a learning off",
         where="feedback:_lowered_lately",
-        old="    since = ctx.clock.now() - DAY",
-        new="    since = ctx.clock.now()",
+        old="now - DAY < event.at <= now",
+        new="now < event.at <= now",
         tests=("tests/contract/test_trust.py::test_invented_tasks_do_not_switch_a_learning_off[sqlite-worker]",),
     ),
     Mutant(
@@ -741,6 +741,117 @@ MUTANTS = (
         old="    if new is None and known and (log or not pull):",
         new="    if new is None and known and False:",
         tests=("tests/contract/test_mirror.py",),
+    ),
+    Mutant(
+        name="fault: a lease by the time of a record",
+        where="store:take_lease",
+        old="now = ctx.wall_clock.now()",
+        new="now = ctx.clock.now()",
+        tests=(
+            "tests/faults/test_replay.py::test_a_process_killed_in_a_replay_holds_no_other_session_up_and_its_own_only_for_the_lease",
+        ),
+    ),
+    Mutant(
+        name="fault: a record that kills is tried for ever",
+        where="memory:replay",
+        old="            if count > TRIES:",
+        new="            if False:",
+        tests=(
+            "tests/faults/test_replay.py::test_a_record_that_three_processes_died_at_is_set_aside_named_and_tried_again_on_request",
+        ),
+    ),
+    Mutant(
+        name="fault: set aside without a word",
+        where="tend.doctor:_spool",
+        old="aside := spool.aside(project.spools)",
+        new="aside := list[Path]()",
+        tests=(
+            "tests/faults/test_replay.py::test_a_record_that_three_processes_died_at_is_set_aside_named_and_tried_again_on_request",
+        ),
+    ),
+    Mutant(
+        name="fault: an entry given again is doubled",
+        where="capture.log:_given_before",
+        old="    if ours is None:",
+        new="    if True:",
+        tests=("tests/faults/test_said.py::test_what_was_not_saved_is_there_once_when_it_is_given_again",),
+    ),
+    Mutant(
+        name="fault: a FIFO is read as a transcript",
+        where="capture.session:turn",
+        old='given.path if os.path.isfile(given.path) else ""',
+        new="given.path",
+        tests=(
+            "tests/faults/test_replay.py::test_a_transcript_that_is_no_regular_file_is_named_and_everything_else_is_kept",
+        ),
+    ),
+    Mutant(
+        name="fault: verify ends with what it cannot compare",
+        where="tend.verify:_reporting",
+        old="    except UNREADABLE as error:",
+        new="    except ZeroDivisionError as error:",
+        tests=("tests/faults/test_any_damage.py",),
+    ),
+    Mutant(
+        name="fault: brackets in the settings of a clone",
+        where="store.project:toml",
+        old="    except RecursionError:",
+        new="    except ZeroDivisionError:",
+        tests=("tests/unit/core/test_settings.py",),
+    ),
+    Mutant(
+        name="fault: a cycle leaves what killed processes left",
+        where="tend.cycle:cycle",
+        old="    backup.sweep(project)\n",
+        new="",
+        tests=("tests/faults/test_purge.py",),
+    ),
+    Mutant(
+        name="fault: a purge leaves what killed processes left",
+        where="tend.purge:purge",
+        old="    backup.sweep(project, grace=0)\n",
+        new="",
+        tests=("tests/faults/test_purge.py",),
+    ),
+    Mutant(
+        name="fault: a purge leaves the state of the mirror",
+        where="tend.purge:_json_files",
+        old=', *project.data.glob("*.json")',
+        new="",
+        tests=(
+            "tests/faults/test_postgres.py::test_a_purge_after_a_pull_takes_a_work_id_out_of_the_state_of_the_mirror",
+        ),
+    ),
+    Mutant(
+        name="fault: verify passes over a log that a killed process wrote",
+        where="tend.verify:verify",
+        old="        documents.refresh_logs(ctx)\n",
+        new="",
+        tests=("tests/faults/test_agreement.py",),
+    ),
+    Mutant(
+        name="fault: a long log is indexed at once",
+        where="capture.logs:INDEXED_AT_ONCE",
+        old="2_000_000",
+        new="2_000_000_000",
+        tests=(
+            "tests/contract/test_journal.py",
+            "tests/faults/test_agreement.py",
+        ),
+    ),
+    Mutant(
+        name="fault: an answer that was undone stays",
+        where="store:reopen_escalation",
+        old="resolved_at=None, resolution=None",
+        new="resolution=None",
+        tests=("tests/contract/test_conflicts.py",),
+    ),
+    Mutant(
+        name="fault: a clock that went back",
+        where="distil.compact:Pass.run",
+        old="date.min if self.clock_behind else self.files.today",
+        new="self.files.today",
+        tests=("tests/contract/test_compaction.py",),
     ),
 )
 

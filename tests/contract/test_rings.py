@@ -268,6 +268,20 @@ def test_an_insight_of_three_projects_is_proposed_for_the_persons_ring(opening: 
     assert found(opening("d"), "install packages with uv") == []
 
 
+def test_a_cycle_while_the_clock_was_ahead_ends_no_proposals(opening: Opening, clock: ScriptedClock) -> None:
+    for name in ("a", "b"):
+        opening(name).learn(learning(UV))
+    c = opening("c")
+    clock.advance(days=1400)
+    c.cycle()
+    clock.advance(days=-1400)
+    c.cycle()
+    clock.advance(hours=1)
+    kept = c.learn(learning(UV)).learning
+    c.cycle()
+    assert [item.subject for item in c.inbox.waiting()] == [kept.id]
+
+
 def test_a_ring_that_cannot_be_read_is_left_out_and_named(
     opening: Opening, share: Any, tmp_path: Path, environ: dict[str, str]
 ) -> None:

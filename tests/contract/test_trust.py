@@ -423,6 +423,18 @@ def test_people_and_hooks_lower_a_learning_as_often_as_it_misleads(open_memory: 
     assert caller.learnings.get(kept.id).confidence == pytest.approx(kept.confidence - 0.3)
 
 
+def test_a_verdict_given_while_the_clock_was_ahead_holds_no_later_one_back(
+    open_memory: Opener, clock: ScriptedClock
+) -> None:
+    kept = open_memory(PERSON).learn(learning(1), anyway=True).learning
+    program = open_memory(Actor(name="worker", channel="api", trust="agent"))
+    for task, days in (("one", 1400), ("two", -1400)):
+        clock.advance(days=days)
+        program.inject(task=task, outcome="o", title="t", learnings=(kept.id,))
+        program.rate(kept.id, "not_helpful", task=task)
+    assert program.learnings.get(kept.id).confidence == pytest.approx(kept.confidence - 0.2)
+
+
 def test_a_verdict_that_moved_nothing_can_still_be_changed_by_a_person(open_memory: Opener) -> None:
     kept = open_memory(PERSON).learn(learning(1), anyway=True).learning
     agent = open_memory(Actor(name="worker", channel="api", trust="agent"))

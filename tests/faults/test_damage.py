@@ -336,6 +336,22 @@ def test_the_cycle_takes_one_backup_a_day(memory: Memory, clock: Any) -> None:
     assert len(memory.data.backups()) == 3
 
 
+def test_backups_of_a_clock_that_was_ahead_are_neither_waited_for_nor_kept_before_others(
+    memory: Memory, clock: Any
+) -> None:
+    clock.advance(days=1400)
+    for _ in range(5):
+        clock.advance(days=1)
+        memory.cycle()
+    ahead = {backup.path for backup in memory.data.backups()}
+    clock.advance(days=-1405)
+    memory.cycle()
+    memory.cycle()
+    made = memory.data.backup().path
+    left = {backup.path for backup in memory.data.backups()}
+    assert (len(left - ahead), len(left & ahead), made in left) == (2, 3, True)
+
+
 @campaign
 def test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before(tmp_path: Path, seed: int) -> None:
     """Four writers never stop; each backup must hold all that was acknowledged when it began, and restore."""

@@ -249,6 +249,10 @@ def test_a_cycle_sweeps_the_unfinished_files_of_killed_processes(memory: Memory,
     os.utime(written_now, (time.time() - 4000, time.time() - 4000))  # its number belongs to another process by now
     memory.cycle()
     assert not written_now.exists()
+    leftovers[0].touch()
+    os.utime(leftovers[0], (time.time() + 90, time.time() + 90))  # left while the clock was ahead
+    memory.cycle()
+    assert not leftovers[0].exists()
 
 
 def test_a_key_inside_something_longer_goes_and_what_stands_around_it_stays(memory: Memory) -> None:

@@ -38,14 +38,14 @@ def propose(ctx: Context) -> int:
     """Put what is new since the last cycle before the person; gives how many proposals that made."""
     if not ctx.rings.has_me:
         return 0
-    since = int(ctx.read(journal.state, _SEEN) or 0)
+    now, made = ctx.clock.now(), 0
+    since = min(int(ctx.read(journal.state, _SEEN) or 0), now)  # it is later where the clock was ahead
     entries = ctx.read(sessions.entries_of_types, ("user",), limit=OPEN, since=since)
     new, _ = ctx.read(
         rows.listed, status="active", domain=None, tag=None, min_confidence=0, sort="newest", limit=LOOKED_AT, offset=0
     )
     new = [one for one in new if one.created_at > since and one.trust != "external"]
     others = ctx.rings.count_elsewhere(lambda tx: [known_insight(tx, one, "agent") is not None for one in new])
-    now, made = ctx.clock.now(), 0
     with ctx.db.write(ctx.space) as tx:
         for entry in entries[: OPEN - _open(tx, ABOUT_PERSON)]:
             detail = {"title": entry.title, "text": entry.text[:300]}

@@ -128,10 +128,10 @@ def _lowered_lately(tx: Tx, ctx: Context, id: str) -> bool:
     """
     if ctx.actor.trust == "human" or ctx.actor.channel not in PROGRAMS:
         return False
-    since = ctx.clock.now() - DAY
+    now = ctx.clock.now()
     return any(
         (event.who, event.channel) == (ctx.actor.name, ctx.actor.channel)
-        and event.at > since
+        and now - DAY < event.at <= now
         and event.what == "confidence.not_helpful"
         and event.new["confidence"] < event.old["confidence"]
         for event in events.of(tx, id)

@@ -329,7 +329,7 @@ def abandoned(root: Path, folders: Iterable[Path], *, grace: float = GRACE_SECON
 
 def _is_abandoned(path: Path, grace: float) -> bool:
     try:
-        idle = time.time() - path.stat().st_mtime
+        idle = abs(time.time() - path.stat().st_mtime)  # a file from the future comes from a clock that was ahead
         os.kill(int(path.name.split(TEMP_SUFFIX)[0].split(".")[-2]), 0)
     except (ProcessLookupError, ValueError, IndexError):
         return idle >= grace

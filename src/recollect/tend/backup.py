@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.core.clock import DAY, iso, parse_time
+from recollect.core.clock import DAY, iso
 from recollect.core.context import Context, Db, Tx, Vault
 from recollect.core.errors import BadInput, RecollectError, Refused, Stale, StoreDamaged
 from recollect.core.records import record
@@ -91,9 +91,10 @@ def backup(ctx: Context, database: Path, target: Path | None = None, *, progress
     if target is not None and target.exists():
         raise Refused(f"{target} exists already; choose another name or move it away")
     folder = backups_of(database)
-    path = target or _fresh_name(folder, ctx.clock.now())
+    now = ctx.clock.now()
+    path = target or _fresh_name(folder, now)
     ctx.db.backup(ctx.space, path, progress=progress)
-    surplus = [] if target else _own(folder)[: -max(1, ctx.settings.store.backups)]  # the one just made always stays
+    surplus = [] if target else _own(folder, now)[: -max(1, ctx.settings.store.backups)]  # the one just made stays
     for old in surplus:
         old.unlink(missing_ok=True)
     removed = tuple(map(str, surplus))
@@ -107,8 +108,8 @@ def daily(ctx: Context) -> str:
     if ctx.settings.store.backups < 1:
         return "switched off by store.backups"
     database = Path(ctx.db.place)
-    own = _own(backups_of(database))
-    if own and ctx.clock.now() - parse_time(_stamp(own[-1])[0]) < DAY:
+    now = ctx.clock.now()
+    if any(_stamp(now - DAY) < _made(path)[0] <= _stamp(now) for path in _own(backups_of(database), now)[-1:]):
         return "nothing due"
     return f"wrote {Path(backup(ctx, database).path).name}"
 
@@ -308,17 +309,24 @@ def _kept_name(project: Project, now: int) -> Path:
 
 
 def _fresh_name(folder: Path, now: int, *, prefix: str = PREFIX) -> Path:
-    stamp = iso(now // 1000 * 1000).replace(":", "").replace("-", "")
-    taken = [_stamp(path)[1] for path in folder.glob(f"{prefix}{stamp}-*.db")]
-    return folder / f"{prefix}{stamp}-{max(taken, default=0) + 1}.db"
+    taken = [_made(path)[1] for path in folder.glob(f"{prefix}{_stamp(now)}-*.db")]
+    return folder / f"{prefix}{_stamp(now)}-{max(taken, default=0) + 1}.db"
 
 
-def _own(folder: Path) -> list[Path]:
-    """Backups that rotation may remove, oldest first; those made before an upgrade or a restore stay."""
-    return sorted((path for path in folder.glob(f"{PREFIX}*.db") if _NAME.fullmatch(path.name)), key=_stamp)
+def _own(folder: Path, now: int) -> list[Path]:
+    """Backups that rotation may remove, oldest first; those made before an upgrade or a restore stay.
+
+    One from the future comes from a clock that was ahead, so it counts as the oldest.
+    """
+    own = (path for path in folder.glob(f"{PREFIX}*.db") if _NAME.fullmatch(path.name))
+    return sorted(own, key=lambda path: (_made(path)[0] <= _stamp(now), _made(path)))
 
 
-def _stamp(path: Path) -> tuple[str, int]:
+def _stamp(at: int) -> str:
+    return iso(at // 1000 * 1000).replace(":", "").replace("-", "")
+
+
+def _made(path: Path) -> tuple[str, int]:
     """When a backup was made, by its name: `memory-20260302T090000Z-1.db`."""
     found = _NAME.fullmatch(path.name)
     return (found[1], int(found[2])) if found else ("", 0)
