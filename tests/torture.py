@@ -66,6 +66,8 @@ def parts() -> Iterator[Part]:
     for seed in range(TIMES):
         kills = f"{PROCESSES}three_hundred_kills_lose_nothing_that_was_acknowledged[{seed}]"
         yield Part("kills, embedded", f"seed {seed}", 300, (kills,), many)
+        clients = f"{PROCESSES}killed_clients_of_a_server_lose_nothing_that_was_acknowledged[{seed}]"
+        yield Part("kills, clients of PostgreSQL", f"seed {seed}", 300, (clients,), many)
         cuts = f"tests/faults/test_power.py::test_no_power_cut_loses_what_was_acknowledged[{seed}]"
         yield Part("power cuts", f"seed {seed}", 300, (cuts,), many)
     for seed in range(TIMES):

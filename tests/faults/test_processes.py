@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -23,9 +25,10 @@ def engine() -> str:
     return "sqlite"
 
 
-def run_program(what: str, project: Path, *numbers: int) -> dict[str, Any]:
+def run_program(what: str, project: Path, *numbers: int, **environ: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, PROGRAM, what, project, *map(str, numbers)],
+        env={**os.environ, **environ},
         capture_output=True,
         text=True,
         timeout=300 if TORTURE == 1 else 7200,  # a campaign may share its machine
@@ -38,11 +41,12 @@ def run_program(what: str, project: Path, *numbers: int) -> dict[str, Any]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with three learnings that everybody works on."""
-    import random
+    return shared_learnings(tmp_path / "project")
 
-    folder = tmp_path / "project"
+
+def shared_learnings(folder: Path, environ: dict[str, str] | None = None) -> Path:
     folder.mkdir()
-    with Memory.open(folder, create=True, actor=PERSON) as memory:
+    with Memory.open(folder, create=True, actor=PERSON, environ=environ) as memory:
         for number in range(3):
             memory.learn(a_learning(random.Random(f"shared {number}")))
     return folder
@@ -80,15 +84,26 @@ def missing(memory: Memory, heard: list[dict[str, Any]]) -> list[dict[str, Any]]
 
 @campaign
 def test_three_hundred_kills_lose_nothing_that_was_acknowledged(project: Path, seed: int) -> None:
-    count = 300
-    result = run_program("kills", project, count, seed)
-    heard = result["heard"]
+    survives_kills(project, 300, seed)
+
+
+@campaign
+def test_killed_clients_of_a_server_lose_nothing_that_was_acknowledged(
+    tmp_path: Path, postgres_url: str, seed: int
+) -> None:
+    environ = {**os.environ, "RECOLLECT_STORE": postgres_url}
+    project = shared_learnings(tmp_path / "project", environ)
+    survives_kills(project, 40 if TORTURE == 1 else 300, seed, RECOLLECT_STORE=postgres_url)
+
+
+def survives_kills(project: Path, count: int, seed: int, **environ: str) -> None:
+    heard = run_program("kills", project, count, seed, **environ)["heard"]
     assert by_kind(heard, "trouble") == []
     assert by_kind(heard, "bug") == []
     assert {each["what"] for each in heard} == {"learning", "edit", "injection", "verdict", "discovery"}
     print(f"{len(heard) / count:.1f} acknowledged writes per kill")
     assert len(heard) >= 5 * count, "kills count only when they hit real work"
-    with Memory.open(project, actor=PERSON) as memory:
+    with Memory.open(project, actor=PERSON, environ={**os.environ, **environ}) as memory:
         assert missing(memory, heard) == []
         assert memory.data.verify() == ()
 
