@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect import __version__
-from recollect.api import decisions, documents, journal, learnings, pages
+from recollect.api import documents, pages, records
 from recollect.api.auth import (
     Authenticator,
     BrowserSessions,
@@ -128,16 +128,16 @@ def get_health(request: Request) -> dict[str, str]:
 
 ROUTES: tuple[APIRouter, ...] = (
     health_routes,
-    decisions.rpc_routes,
-    journal.text_routes,
-    learnings.routes,
-    learnings.task_routes,
-    journal.routes,
-    journal.topic_routes,
-    decisions.routes,
+    records.rpc_routes,
+    documents.text_routes,
+    records.routes,
+    records.task_routes,
     documents.routes,
+    documents.topic_routes,
+    records.decision_routes,
+    documents.theme_routes,
     documents.staging_routes,
-    journal.upkeep_routes,
+    documents.upkeep_routes,
     *pages.ROUTES,
 )
 

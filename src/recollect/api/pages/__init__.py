@@ -6,25 +6,10 @@ style stands in a template, because the content security policy allows files alo
 
 from __future__ import annotations
 
-from recollect.api.pages import (
-    agent,
-    base,
-    decisions,
-    entrance,
-    home,
-    inbox,
-    journal,
-    learnings,
-    owner,
-    pick,
-    search,
-    staging,
-    topics,
-)
+from recollect.api.pages import agent, base, decisions, entrance, home, journal, learnings, staging
 
 ROUTES = (
-    entrance.routes,
-    entrance.static_routes,
-    *(home.routes, inbox.routes, agent.routes, search.routes, learnings.routes, decisions.routes, journal.routes),
-    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, pick.routes, base.work_routes),
+    *(entrance.routes, entrance.static_routes, entrance.owner_routes),
+    *(home.routes, agent.routes, learnings.routes, journal.routes),
+    *(staging.theme_routes, staging.routes, decisions.routes, base.work_routes),
 )

@@ -1,21 +1,37 @@
-"""The way in: the list of spaces, signing in and out, the theme, and the files that every page uses."""
+"""The way in: the list of spaces, signing in and out, the theme, and the files that every page uses.
+
+What the owner sets up: tokens for programs, and the settings in force.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from mimetypes import guess_type
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from recollect.api.auth import COOKIE, Authenticator, BrowserSessions, Leaving, Looking, Public, address_of
-from recollect.api.pages.base import THEME_COOKIE, ago, bare, page_router, static_files
+from recollect.api.auth import (
+    COOKIE,
+    Authenticator,
+    BrowserSessions,
+    Changing,
+    Leaving,
+    Looking,
+    PageRequest,
+    Public,
+    Visiting,
+    address_of,
+)
+from recollect.api.pages.base import THEME_COOKIE, Sent, ago, bare, go, page, page_router, static_files
 from recollect.api.spaces import Spaces
 from recollect.api.wire import Denied
-from recollect.core.errors import NotFound, RecollectError
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 from recollect.core.records import record
+from recollect.core.settings import Settings
+from recollect.store.tokens import SCOPES, TOKEN_CHANNELS
 
 routes = page_router("")
 
@@ -112,3 +128,74 @@ def static(request: Request, version: str, name: str) -> Response:
     if request.headers.get("if-none-match") == f'"{known}"':
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=guess_type(name)[0] or "text/plain", headers=headers)
+
+
+owner_routes = page_router()
+
+
+@owner_routes.get("/tokens")
+def tokens(visit: Visiting) -> HTMLResponse:
+    return _tokens(visit)
+
+
+@owner_routes.post("/tokens")
+def new(visit: Changing, sent: Sent) -> Response:
+    """The secret is in this answer alone: reloading the page does not show it again."""
+    try:
+        made, secret = visit.memory.tokens.new(
+            sent.text("name").strip(),
+            channel=sent.given("channel") or "api",  # type: ignore[arg-type]
+            scopes=sent.every("scope"),  # type: ignore[arg-type]
+            expires=sent.text("expires").strip(),
+        )
+    except (BadInput, Refused) as wrong:
+        return _tokens(visit, problem=str(wrong), status=400)
+    return _tokens(visit, made=made.name, secret=secret)
+
+
+@owner_routes.post("/tokens/revoke")
+def revoke(visit: Changing, sent: Sent) -> Response:
+    gone = visit.memory.tokens.revoke(sent.text("token"))
+    return go(visit, "/tokens", f"Revoked {gone.name}; its next request is refused")
+
+
+def _tokens(visit: PageRequest, *, made: str = "", secret: str = "", **said: Any) -> HTMLResponse:
+    found = visit.memory.tokens.list()
+    return page(
+        "tokens.html",
+        visit,
+        title="Tokens",
+        tokens=found,
+        valid={token.id for token in found if token.valid(visit.memory.context.clock.now())},
+        made=made,
+        secret=secret,
+        channels=TOKEN_CHANNELS,
+        scopes=SCOPES,
+        **said,
+    )
+
+
+@owner_routes.get("/settings")
+def settings(visit: Visiting) -> HTMLResponse:
+    """What is in force; files and variables choose it, because an agent reads this page's forms too easily."""
+    chosen = vars(visit.memory.project.settings)
+    groups: dict[str, list[tuple[str, str, str]]] = {}  # of each setting its name, its value and its default
+    for name, default in vars(Settings()).items():
+        for field, usual in vars(default).items() if hasattr(default, "__dict__") else [("", default)]:
+            value = getattr(chosen[name], field) if field else chosen[name]
+            shown = "set, not shown" if value and SECRET.intersection(field.split("_")) else _shown(value)
+            full = f"{name}.{field}" if field else name
+            groups.setdefault(name if field else "project", []).append((full, shown, _shown(usual)))
+    changed = [one for group in groups.values() for one in group if one[1] != one[2]]
+    root = visit.memory.project.root
+    return page("settings.html", visit, title="Settings", groups=groups, changed=changed, file=root)
+
+
+SECRET = {"url", "key", "token", "password"}
+"""Settings whose value may hold a password."""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value) if value not in ("", None) else "none"

@@ -1,26 +1,48 @@
-"""Journal: the tree from a year down to the raw words, a year of days, and a form for an entry."""
+"""Journal: the tree from a year down to the raw words, a year of days, and a form for an entry.
+
+Topics: what entries are about, by their last mention; a page each with its life line and what belongs to it.
+
+Search: everything remembered, with filters and why it matched; and any text by its id.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date, timedelta
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router, paged
-from recollect.api.pages.prose import period_name
+from recollect.api.pages.base import (
+    Bar,
+    Ended,
+    Progress,
+    Sent,
+    begin,
+    changing_once,
+    given,
+    go,
+    page,
+    page_router,
+    paged,
+)
+from recollect.api.pages.prose import period_name, place
 from recollect.api.wire import Offset
+from recollect.capture.topic_edits import SHOWN, STATES
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
-from recollect.core.errors import BadInput, NotFound
+from recollect.core.clock import DAY, zone_named
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.journal import ENTRY_TYPES, NewEntry
-from recollect.core.records import record
+from recollect.core.records import FURTHEST, record
 from recollect.memory import Memory
+from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit, nothing_found
 from recollect.text.markdown import frontmatter
-from recollect.text.sentences import counted
+from recollect.text.sentences import clip, counted
 
 routes = page_router()
 ROWS = 25  # entries of a day in a page
@@ -171,3 +193,162 @@ def _above(period: Period) -> list[str]:
     """The nodes from the root down to the one above a period."""
     up = parent(period)
     return [ROOT] if up is None else [*_above(up), up.id]
+
+
+TOPIC_ROWS = 50
+SPANS = 16  # bars of a life line at most
+NEAR = 8  # learnings and decisions that are shown beside a topic
+
+
+@routes.get("/topics")
+def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResponse:
+    found, total = visit.memory.topics.page(state=state or None, limit=TOPIC_ROWS, offset=offset)
+    now = visit.memory.context.clock.now()
+    begin = min((one.first_at for one in found), default=now)
+    return page(
+        "topics.html",
+        visit,
+        title="Topics",
+        begin=begin,
+        now=now,
+        state=state,
+        states=(*STATES, ""),
+        **paged(found, total, offset, TOPIC_ROWS, lambda offset: f"/topics?state={state}&offset={offset}"),
+    )
+
+
+@routes.post("/topics/{id}/{verb}")
+def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
+    """Rename, close, open or split a topic, or merge another into it."""
+    said = {
+        "rename": "Renamed",
+        "close": "Closed",
+        "open": "Opened",
+        "merge": "Merged another topic into",
+        "split": "Split",
+    }
+    if verb not in said:
+        raise NotFound(f"a topic has no action {verb!r}")
+    chosen = (sent.every("entry"),) if verb == "split" else ()
+    given = (*chosen, sent.text("name").strip()) if verb in ("rename", "merge", "split") else ()
+    try:
+        change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
+    except (BadInput, Refused, NotFound) as wrong:
+        return go(visit, f"/topics/{id}", str(wrong))
+    name = visit.memory.topics.show(id).topic.name
+    return go(visit, f"/topics/{id}", f"{said[verb]} “{name}”", undo="/undo", change=change)
+
+
+@routes.get("/topics/{id}")
+def topic(visit: Visiting, id: str, offset: Offset = 0) -> HTMLResponse:
+    memory = visit.memory
+    view = memory.topics.show(id, offset=offset)
+    said = memory.texts.briefly([entry.id for entry in view.entries])
+    entries = [(entry, clip(said[entry.id][1], 24) if entry.id in said else "") for entry in view.entries]
+    near = memory.in_its_space().search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
+    bar = memory.context.settings.inject.relevance
+    return page(
+        "topic.html",
+        visit,
+        title=view.topic.name,
+        view=view,
+        **paged(entries, view.topic.entries, offset, SHOWN, lambda offset: f"/topics/{id}?offset={offset}"),
+        line=_life_line(visit, [at for _, at in memory.topics.entries(view.topic.id)]),
+        near=[hit for hit in near if hit.relevance >= bar],
+        others=[one.name for one in memory.topics.page(limit=TOPIC_ROWS)[0] if one.id != view.topic.id],
+    )
+
+
+def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
+    """Entries over the life of a topic, in spans of whole days that fill its time."""
+    if not times:
+        return []
+    first, last = min(times), max(*times, visit.memory.context.clock.now())
+    span = max(1, -(-(last - first) // (SPANS * DAY)))
+    zone = zone_named(visit.memory.project.settings.timezone)
+    begins = datetime.fromtimestamp(first / 1000, zone)
+    counts = Counter((at - first) // (span * DAY) for at in times)
+    return [
+        Bar(label=f"{begins + timedelta(days=span * number):%d %b %y}", up=counts[number])
+        for number in range((last - first) // (span * DAY) + 1)
+    ]
+
+
+HITS = 20
+MOST_HITS = 200
+RAW = 64_000  # characters of a text in a page; escaping them takes a millisecond
+
+
+@routes.get("/search")
+def search(
+    visit: Visiting,
+    q: str = "",
+    kind: str = "",
+    trust: str = "",
+    tag: str = "",
+    topic: str = "",
+    since: str = "",
+    until: str = "",
+    strategy: str = "",
+    where: str = "",
+    limit: Annotated[int, Query(ge=1, le=MOST_HITS)] = HITS,
+) -> HTMLResponse:
+    hits: list[Hit] = []
+    problem = ""
+    memory = visit.memory.in_its_space() if where else visit.memory
+    if q.strip():
+        try:
+            filters = {"kinds": kind and (kind,), "trusts": trust and (trust,), "tag": tag, "topic": topic}
+            filters |= {"since": since, "until": until, "strategy": strategy}
+            hits = memory.search(q, **given(filters), limit=limit, explain=True)
+        except BadInput as wrong:
+            problem = str(wrong)
+    narrow = {"kind": kind, "trust": trust, "tag": tag, "topic": topic, "since": since, "until": until}
+    wanted = {"q": q, **narrow, "strategy": strategy, "where": where}
+    context = visit.memory.context
+    spaces = {name: context.rings.named(context, name).space for name in {hit.ring for hit in hits}}
+    more = min(2 * limit, MOST_HITS) if len(hits) == limit < MOST_HITS else 0
+    return page(
+        "search.html",
+        visit,
+        title="Search",
+        problem=problem,
+        wanted=wanted,
+        nothing=nothing_found(q, [name for name, value in narrow.items() if value]),
+        hits=hits,
+        bases={name: f"/s/{space}" for name, space in spaces.items() if space in visit.spaces},
+        rings=context.rings.names,
+        at=place,
+        more=f"/search?{urlencode({**wanted, 'limit': more})}" if more else "",
+        kinds=("", *KINDS),
+        trusts=("", *TRUSTS),
+        strategies=STRATEGIES,
+    )
+
+
+@routes.get("/text/{id:path}")
+def whole(visit: Visiting, id: str) -> HTMLResponse:
+    """Any text by its id, with its neighbours before and after."""
+    text = visit.memory.texts.get(id)
+    beside = visit.memory.texts.around(id)
+    return page("text.html", visit, title=text.title or id, whole=text, beside=beside)
+
+
+@routes.post("/text/{id:path}/adopt")
+def adopt(visit: Changing, id: str) -> Response:
+    """Vouch for an entry that came from outside."""
+    try:
+        made = visit.memory.journal.adopt(id)
+    except (BadInput, Refused) as wrong:
+        return go(visit, place("", id), str(wrong))
+    return go(visit, place("", made.id), f"Adopted {id} as {made.id}")
+
+
+@routes.get("/raw/{id:path}")
+def raw(visit: Visiting, id: str, part: Annotated[int, Query(ge=1, le=FURTHEST)] = 1) -> HTMLResponse:
+    """A part of a text that is too long for a page, as it was written."""
+    text = visit.memory.texts.get(id).text
+    first = (part - 1) * RAW
+    shown = text[first : first + RAW]
+    numbers = {"number": part, "first": first, "last": first + len(shown), "total": len(text)}
+    return page("part.html", visit, title=f"Part {part} of {id}", section="Search", id=id, text=shown, **numbers)
