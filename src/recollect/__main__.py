@@ -64,7 +64,7 @@ def _run(arguments: list[str]) -> int:
 
         print(f"recollect, version {__version__}", flush=True)
         return 0
-    from recollect.cli.app import run
+    from recollect.cli.command import run
 
     return run(arguments)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from recollect import Actor, LearningEdit, Memory, NewLearning, Stale
 from recollect.cli import tasks  # noqa: F401  imported before the fork
-from recollect.cli.app import run
+from recollect.cli.command import run
 from recollect.cli.inject import main as inject_command
 from recollect.core.errors import Trouble
 from recollect.store.files import content_hash

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from hooks import RECORDED, shown
-from recollect.hosts.event import HostEvent
+from recollect.hosts.payloads import HostEvent, host_named
 from recollect.hosts.payloads import answer as answer_of
-from recollect.hosts.payloads import host_named
 from recollect.text import transcript
 
 FILES = sorted(path for path in RECORDED.glob("*-2026-*.jsonl"))

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from recollect.cli.app import OLD_NAMES, recollect
+from recollect.cli.command import OLD_NAMES, recollect
 from shell import Shell
 
 SCREEN = 45  # lines: a terminal window of a laptop

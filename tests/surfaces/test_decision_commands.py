@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from recollect.cli.app import recollect
+from recollect.cli.command import recollect
 from recollect.core.errors import RecollectError
 
 

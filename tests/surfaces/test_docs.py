@@ -10,7 +10,7 @@ import click
 import pytest
 
 from recollect import Memory
-from recollect.cli.app import recollect
+from recollect.cli.command import recollect
 from recollect.core.settings import described
 from recollect.memory.memory import FACETS
 

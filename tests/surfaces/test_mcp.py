@@ -24,8 +24,7 @@ from recollect.core.choices import PATTERN_TYPES, VERDICTS
 from recollect.core.decision import OUTCOMES, STAKES
 from recollect.core.errors import NotInitialised
 from recollect.core.journal import ENTRY_TYPES, NewEntry
-from recollect.mcp.pages import INSTRUCTIONS, PROMPTS
-from recollect.mcp.protocol import Conversation
+from recollect.mcp.protocol import INSTRUCTIONS, PROMPTS, Conversation
 from recollect.mcp.tools import KINDS, TOOLS
 from recollect.search import everything
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning

@@ -12,7 +12,7 @@ import click
 import pytest
 import yaml
 
-from recollect.cli.app import recollect
+from recollect.cli.command import recollect
 from recollect.hosts.host_files import READING, READING_TOOLS, hook_groups
 from recollect.mcp.tools import TOOLS
 from shell import ROOT

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from recollect import __version__
-from recollect.cli.app import COMMANDS
+from recollect.cli.command import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 SERVER = json.loads((ROOT / "server.json").read_text("utf-8"))

@@ -228,7 +228,7 @@ def test_exposed_it_answers_to_the_names_it_was_given(shell: Shell) -> None:
 
 
 def test_nothing_of_a_web_server_is_loaded_by_other_commands(shell: Shell) -> None:
-    script = "import sys; from recollect.cli.app import run; run(['status']); print(sorted(sys.modules))"
+    script = "import sys; from recollect.cli.command import run; run(['status']); print(sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=shell.folder, env=shell.environ, capture_output=True, text=True, check=True
     )

@@ -17,7 +17,7 @@ from pathlib import Path
 from recollect.core.clock import clock_from
 from recollect.core.context import Actor
 from recollect.core.errors import Trouble
-from recollect.hosts.event import running
+from recollect.core.settings import running_hosts
 from recollect.memory import Memory
 from recollect.store import project as projects
 from recollect.store.project import Project
@@ -60,7 +60,7 @@ def _forget_output() -> None:
 
 
 def actor_of(environ: Mapping[str, str]) -> Actor:
-    for host in running(environ):
+    for host in running_hosts(environ):
         return Actor(name=host, channel="cli", trust="agent")
     return Actor(name=environ.get("USER") or environ.get("LOGNAME") or "person", channel="cli", trust="human")
 

@@ -281,6 +281,23 @@ def in_ci(environ: Mapping[str, str]) -> bool:
     return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
+_HOSTS = {
+    "CLAUDECODE": "claude-code",
+    "CLAUDE_CODE_ENTRYPOINT": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "GEMINI_CLI": "gemini",
+    "OPENCLAW_SESSION": "openclaw",
+    "CURSOR_AGENT": "cursor",
+    "AI_AGENT": "agent",
+}
+
+
+def running_hosts(environ: Mapping[str, str]) -> list[str]:
+    """The hosts whose environment this process runs in; none when a person types."""
+    return list(dict.fromkeys(host for variable, host in _HOSTS.items() if environ.get(variable)))
+
+
 def merged(
     settings: Settings, given: Mapping[str, Any], source: str, *, trusted: Callable[[], bool] = lambda: True
 ) -> Settings:

@@ -21,8 +21,7 @@ from recollect.core.records import replace
 from recollect.core.settings import in_ci, merged
 from recollect.core.values import random_id
 from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
-from recollect.hosts.event import HostEvent, path
-from recollect.hosts.payloads import Host, answer, host_named
+from recollect.hosts.payloads import Host, HostEvent, answer, host_named, path
 from recollect.store import project as projects
 from recollect.store.project import Project
 

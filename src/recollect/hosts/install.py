@@ -16,8 +16,8 @@ from typing import Any
 
 from recollect.core.errors import BadInput
 from recollect.core.records import record
+from recollect.core.settings import running_hosts
 from recollect.hosts import edit_files
-from recollect.hosts.event import running
 from recollect.hosts.host_files import (
     BEGIN,
     CLAUDE_CODE_SETTINGS,
@@ -70,7 +70,7 @@ class FileChange:
 
 
 def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
-    if at_work := [host for host in running(environ) if host in HOOKS]:
+    if at_work := [host for host in running_hosts(environ) if host in HOOKS]:
         return at_work
     homes = [root, *([Path(environ["HOME"])] if environ.get("HOME") else [])]
     return [host for folder, host in _FOLDERS.items() if any((home / folder).is_dir() for home in homes)]

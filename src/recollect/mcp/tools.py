@@ -7,9 +7,8 @@ then how. The whole list costs it at most 3,000 tokens. Rooms are loaded by the 
 from __future__ import annotations
 
 from recollect.core.errors import BadInput
-from recollect.mcp import answers
-from recollect.mcp.answers import Around, Found, Kept, Said, Thing
-from recollect.mcp.schema import fields, number, several, takes, text, whole
+from recollect.mcp import schema
+from recollect.mcp.schema import Around, Found, Kept, Said, Thing, fields, number, several, takes, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ _TASK = text("Id of the task, the same in every call about it.")
 def search(memory: Memory, query: str, kind: tuple[str, ...] = (), **options: Any) -> Found:
     """Search everything remembered. Do this before you plan, decide, or touch something unfamiliar. Each hit says what
     was done about it; `get` shows it whole."""
-    return answers.found(memory.search(query, kinds=kind, **options), query, options)
+    return schema.found(memory.search(query, kinds=kind, **options), query, options)
 
 
 @takes(
@@ -59,8 +58,8 @@ def timeline(memory: Memory, kind: tuple[str, ...] = (), around: str = "", **opt
     texts before and after one."""
     if around:
         many = options.get("limit", 3)
-        return answers.around(memory.texts.around(around, before=many, after=many))
-    return answers.found(memory.search("", kinds=kind, **options), "", options)
+        return schema.around(memory.texts.around(around, before=many, after=many))
+    return schema.found(memory.search("", kinds=kind, **options), "", options)
 
 
 @takes(
@@ -96,7 +95,7 @@ def remember(memory: Memory, text: str = "", task: str | None = None, outcome: s
         raise BadInput(f"remember needs text, or {', '.join(missing)}")
     said |= {"source_task_id": task, "source_outcome_id": outcome}
     done = memory.learnings.remember(text, **said) if text else memory.learn(**said)
-    return answers.kept_learning(done)
+    return schema.kept_learning(done)
 
 
 @takes(
@@ -242,7 +241,7 @@ def rate(memory: Memory, learning: str, verdict: str, task: str | None = None) -
 @takes("reads")
 def status(memory: Memory) -> Said:
     """How much is remembered here, and what waits for a person."""
-    return answers.state(memory.status())
+    return schema.state(memory.status())
 
 
 @takes("reads")
