@@ -848,7 +848,7 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: a clock that went back",
-        where="distil.compact:Pass.run",
+        where="distil.tree:Pass.run",
         old="date.min if self.clock_behind else self.files.today",
         new="self.files.today",
         tests=("tests/contract/test_compaction.py",),

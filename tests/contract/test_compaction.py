@@ -312,7 +312,7 @@ def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None
 
 def test_a_pass_that_was_overtaken_writes_no_rows(memory: Memory, open_memory: Opener, clock: ScriptedClock) -> None:
     from recollect.core.errors import Refused
-    from recollect.distil.compact import Pass
+    from recollect.distil.tree import Pass
     from recollect.store import db
 
     memory.journal.add(NewEntry(text="x", topic="t"))

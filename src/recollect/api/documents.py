@@ -38,7 +38,7 @@ from recollect.capture.learn import Captured
 from recollect.capture.log import Logged
 from recollect.capture.logs import LogDay
 from recollect.capture.stage import Staged
-from recollect.capture.topic_edits import TopicView
+from recollect.capture.topics import TopicView
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.finding import AddedFinding, Finding, SkippedFile, Theme, WorkFile

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from recollect.capture import topic_edits
+from recollect.capture import topics
 from recollect.capture.change import Noun, changed, checked_reason, last_undoable, record_new, redaction, save, undo
 from recollect.capture.edit import LEARNING, MOVED
 from recollect.core.clock import DAY, HOUR, iso, parse_time
@@ -251,5 +251,5 @@ def undo_newest(
     if last.what == MOVED and not moves:
         raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to {ring}")
     if noun == "topic":
-        return topic_edits.undo(ctx, named=change)
+        return topics.undo(ctx, named=change)
     return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

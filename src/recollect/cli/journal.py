@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from recollect.capture.topic_edits import STATES
+from recollect.capture.topics import STATES
 from recollect.cli.command import (
     HELD,
     Group,

@@ -24,7 +24,7 @@ from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain
 from recollect.memory import Memory
-from recollect.search.rings import holder
+from recollect.search.everything import holder
 from recollect.store.learnings import SORTS
 from recollect.store.topics import TopicRow
 

@@ -19,7 +19,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, after
 from recollect.core.records import replace
 from recollect.core.trust import check_may
-from recollect.distil import documents, staged, staging_checks
+from recollect.distil import staged, staging_checks
 from recollect.distil.staged import (
     CONTRADICTION,
     PLACE,
@@ -81,7 +81,7 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
     except (NotFound, Refused, BadInput) as unusable:  # a hand-off goes on without a consolidation
         return Consolidation(due=False, trigger="none", reason=str(unusable))
     made = planned(ctx, file, _waiting(ctx, file))
-    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load_documents(ctx), alike=similarity_to(ctx))
+    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=staged.load_documents(ctx), alike=similarity_to(ctx))
     # A run that was killed left an entry in its document and in the staging file: finish it, whatever holds it now.
     begun = [one for one in file.entries if not one.entry.external and run.placed_before(one)]
     if made.trigger == "none" and not begun:
@@ -164,7 +164,7 @@ class _Run:
         self.started = dict(self.documents)
         self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx, self.alike), met={})
         # Asked once for each document: an answer takes two git processes.
-        self.refusal = cache(lambda path: documents.write_refusal(self.ctx, path, self.started[path]))
+        self.refusal = cache(lambda path: staged.write_refusal(self.ctx, path, self.started[path]))
         self.manner = manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])
         self.router = staging_checks.learn_places(self.ctx, self.documents, self.alike)
 
@@ -262,7 +262,7 @@ class _Run:
         said = staging_checks.answered(self.ctx, staging_checks.rewrite_question(entry))
         words = said.value
         path = placed.path or shared_path(self.ctx)
-        text = self.documents.get(path, documents.NEW_DOCUMENT)
+        text = self.documents.get(path, staged.NEW_DOCUMENT)
         # Uncommitted changes from before the run are another author's; later ones are ours.
         if path in self.started and (why := self.refusal(path)):
             return self._stay(one, "refused", path, why)
@@ -302,14 +302,14 @@ class _Run:
         )
 
     def _split(self, path: str) -> None:
-        changed = documents.split_document(self.ctx, path, self.documents, self.started)
+        changed = staged.split_document(self.ctx, path, self.documents, self.started)
         parts = [name for name in changed if name not in self.documents]
         self._write(changed, last=path)
         self.splits.append(f"{path} into {', '.join(parts)}")
 
     def _write(self, changed: dict[str, str], *, last: str) -> None:
         if not self.dry_run:
-            documents.write_documents(self.ctx, changed, self.documents, last=last)
+            staged.write_documents(self.ctx, changed, self.documents, last=last)
         self.documents |= changed
 
     def placed_before(self, one: Aged) -> str:
@@ -381,7 +381,7 @@ class _Run:
             change_file(ctx, lambda text: marked_consolidated(text, today(ctx)))
         refresh_passages(ctx)
         before = ctx.worktree.read(ctx.settings.consolidate.index)
-        index = documents.write_index(ctx)
+        index = staged.write_index(ctx)
         changes = tuple(f"{problem.fault}: {problem.line}" for problem in index.problems) if index.written else ()
         if before is None and changes:  # every line would be reported as missing
             changes = (f"created {index.path} with {counted(len(changes), 'line')}",)
@@ -393,7 +393,7 @@ class _Run:
         staging = without(self.file.text, gone)
         changes = {path: (self.started.get(path), text) for path, text in self.documents.items()}
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
-        changes[self.ctx.settings.consolidate.index] = documents.index_change(self.ctx, self.documents)
+        changes[self.ctx.settings.consolidate.index] = staged.index_change(self.ctx, self.documents)
         return "".join(
             unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
         )

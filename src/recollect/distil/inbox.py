@@ -31,7 +31,7 @@ from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain, record
 from recollect.core.trust import check_may
-from recollect.distil import documents, rings, staged, themes
+from recollect.distil import rings, staged, themes
 from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE, EntryOutcome
 from recollect.models.judge import judge_of
 from recollect.store import events
@@ -289,7 +289,7 @@ def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
     section = next((each for each in sections(text or "") if each.slug == slug), None)
     if text is None or section is None:
         raise Refused(f"{item.other} no longer exists; resolve this with keep-old or dismiss")
-    if why := documents.write_refusal(ctx, path, text):
+    if why := staged.write_refusal(ctx, path, text):
         own = " (the consolidation's own may be among them); commit or stash them"
         raise Refused(why + ("; fix that" if "\ufffd" in text else own) + ", then run this again")
     after = (
@@ -314,7 +314,7 @@ def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
     )
     staged.remove_entry(ctx, entry, placed)
     refresh_passages(ctx)
-    documents.write_index(ctx)
+    staged.write_index(ctx)
 
 
 def _with_both(text: str, section: Section, entry: StagedEntry) -> str:
@@ -421,12 +421,12 @@ def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
     before = _without_entry_text(text, event, replaced) if text is not None else None
     if text is None or before is None:
         return "", f"{path} was changed since, so the text there stays too"
-    if before.strip() in ("", documents.NEW_DOCUMENT.strip()):
+    if before.strip() in ("", staged.NEW_DOCUMENT.strip()):
         ctx.worktree.delete(path, expect=content_hash(text))
     else:
         ctx.worktree.replace(path, before, expect=content_hash(text))
     with after(f"{event.old['title']!r} was taken out of {path}", "Run this again to stage it"):
-        documents.write_index(ctx)
+        staged.write_index(ctx)
     return path, ""
 
 

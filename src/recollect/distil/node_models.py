@@ -1,16 +1,19 @@
-"""What a model is asked about the tree: the summary of a node, and the wording of ROOT.md's recent patterns.
+"""What a model is asked about the tree: the summary of a node, ROOT.md's recent patterns, the names of topics.
 
 A pass calls a model once per level, for the newest node, and once more for the node that has waited longest. Every
 other node gets the offline summary at once, so the tree is never behind, and waits its turn. Cached answers cost no
-call and are always used. Knows nothing about which nodes are due or how they reach the disk.
+call and are always used. A topic that several entries belong to is asked about once, unless a person or an agent named
+it. Knows nothing about which nodes are due or how they reach the disk.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
 from recollect.capture import log_text
+from recollect.capture.topics import rename
 from recollect.core import calendar
 from recollect.core.calendar import LEVELS, ROOT, Level, Period
 from recollect.core.context import Context, Tx
@@ -21,17 +24,22 @@ from recollect.models.ask import (
     OFFLINE,
     RETOLD_SHARE,
     TRIES,
+    AgentProvider,
     Ask,
     ask_within,
     load_prompt,
+    read_line,
     strip_fence,
 )
 from recollect.models.budget import CallLimit
-from recollect.store import journal, model_rows
+from recollect.store import journal, model_rows, passages
+from recollect.store import topics as rows
 from recollect.store.journal import NodeRow
+from recollect.store.topics import TopicRow
 from recollect.text import nodes, points, root
 from recollect.text.nodes import BYTES_PER_LINE, Material, Summariser
 from recollect.text.root import LATEST, Wording, patterns_of, unpack_digest
+from recollect.text.topics import as_name, key_of, reads_as_name
 from recollect.text.tree import path_of
 
 PROMPT = "summarise"
@@ -228,3 +236,63 @@ def root_question(ctx: Context) -> Ask[list[str]] | None:
         latest = [unpack_digest(text) for text in journal.capsules(tx, months)]
     lines = patterns_of(latest, ctx.settings.tree.root_max_tokens)
     return patterns_question(lines) if lines else None
+
+
+TOPIC_KIND = "topic"
+TOPIC_TITLES = 5  # the first entries tell what a topic is about; later ones would make it a new question
+TOPIC_WORDS = 5  # of a name; the prompt asks for four
+TOPIC_CALLS = 3  # a cycle; topics come in with the work of a day
+
+
+def name_question(topic: TopicRow, titles: tuple[str, ...]) -> Ask[str]:
+    """The question what a topic should be called."""
+
+    def accept(text: str) -> str:
+        name = as_name(read_line(text, words=TOPIC_WORDS).strip("\"'"))
+        if not reads_as_name(name):
+            raise BadInput("the answer is not a short name")
+        return name
+
+    return Ask(
+        kind=TOPIC_KIND,
+        subject=topic.id,
+        sources=(json.dumps({"name": topic.name, "titles": titles}, ensure_ascii=False),),
+        own_words=0.5,
+        offline=lambda: topic.name,
+        accept=accept,
+        max_tokens=30,
+    )
+
+
+def open_question(ctx: Context, id: str) -> Ask[str] | None:
+    """What would be asked about a topic now; None when its name is no longer the offline one."""
+    with ctx.db.read(ctx.space) as tx:
+        topic = rows.get(tx, id, now=ctx.clock.now())
+        return name_question(topic, _titles(tx, topic)) if topic.named_by == "offline" else None
+
+
+def _titles(tx: Tx, topic: TopicRow) -> tuple[str, ...]:
+    members = [entry for entry, _ in reversed(rows.entries_of(tx, topic.id))][:TOPIC_TITLES]
+    return tuple(stored.title for id in members if (stored := passages.by_id(tx, id)))
+
+
+def reword(ctx: Context) -> tuple[int, int]:
+    """Ask for better names; how many topics got an answer, and how many wait."""
+    provider = ctx.models.provider(TOPIC_KIND)
+    if provider is None:
+        return 0, 0
+    with ctx.db.read(ctx.space) as tx:
+        found = rows.named_offline(tx, least=2, now=ctx.clock.now())
+        questions = [(topic, name_question(topic, _titles(tx, topic))) for topic in found[: TOPIC_CALLS * 2]]
+    limit, named = CallLimit(left=TOPIC_CALLS), 0
+    for topic, question in questions:
+        answer = ask_within(ctx, question, limit)
+        if answer is None or (answer.generator == OFFLINE and isinstance(provider, AgentProvider)):
+            continue
+        with ctx.db.write(ctx.space) as tx:
+            known = rows.keyed(tx, key_of(answer.value), now=0)
+            free = known is None or known.id == topic.id
+            if rows.get(tx, topic.id, now=0).named_by == "offline":  # a person may have named it meanwhile
+                rename(tx, topic.id, answer.value if free else topic.name, by="model", keep=True)
+                named += 1
+    return named, len(found) - named

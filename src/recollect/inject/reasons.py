@@ -18,8 +18,8 @@ from recollect.core.learning import Learning
 from recollect.core.records import record, replace
 from recollect.inject.learnings import INJECTABLE, task_question
 from recollect.search import words
+from recollect.search.everything import id_in, named
 from recollect.search.rank import Candidates, Scored, best
-from recollect.search.rings import id_in, named
 from recollect.store import learnings as rows
 from recollect.store import sessions
 from recollect.store.passages import Narrow

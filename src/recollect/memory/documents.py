@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 from recollect.capture import finding as findings
-from recollect.capture import log, logs, topic_edits
+from recollect.capture import log, logs, topics
 from recollect.capture import stage as stages
 from recollect.capture.documents import refresh_logs
 from recollect.capture.log import Accepted, Logged
@@ -22,13 +22,11 @@ from recollect.core.finding import AddedFinding, NewFinding
 from recollect.core.journal import Entry, NewEntry
 from recollect.core.records import as_record, as_text
 from recollect.distil import consolidate as runs
-from recollect.distil import documents, inbox, staged, themes
+from recollect.distil import inbox, staged, themes
 from recollect.distil import tree as trees
-from recollect.distil.compact import Progress
-from recollect.distil.documents import IndexState
-from recollect.distil.staged import Consolidation
+from recollect.distil.staged import Consolidation, IndexState
 from recollect.distil.themes import Due
-from recollect.distil.tree import Compacted
+from recollect.distil.tree import Compacted, Progress
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
 from recollect.models.budget import limited
@@ -131,23 +129,23 @@ class Staging(Facet):
     hold = call(stages.hold)
     promote = call(staged.promote)
     withdraw = call(staged.withdraw)
-    refactor = call(documents.refactor)
+    refactor = call(staged.refactor)
 
     def preview(self) -> Consolidation:
         """What a consolidation would do, without asking a model: only what one answered before is used."""
         return runs.consolidate(limited(self._ctx, dry=True), dry_run=True)
 
     def index(self, *, check: bool = False) -> IndexState:
-        return documents.check_index(self._ctx) if check else documents.write_index(self._ctx)
+        return staged.check_index(self._ctx) if check else staged.write_index(self._ctx)
 
 
 class Topics(Facet):
-    page = call(topic_edits.page)
-    show = call(topic_edits.show)
+    page = call(topics.page)
+    show = call(topics.show)
     entries = reads(topic_rows.entries_of)
     of_entries = reads(topic_rows.of_entries)
-    rename = call(topic_edits.renamed)
-    merge = call(topic_edits.merged)
-    split = call(topic_edits.split)
-    close = call(topic_edits.closed)
-    open = call(topic_edits.opened)
+    rename = call(topics.renamed)
+    merge = call(topics.merged)
+    split = call(topics.split)
+    close = call(topics.closed)
+    open = call(topics.opened)

@@ -210,7 +210,7 @@ class Memory:
         """The memory of the ring that an id belongs to, and the id there: `me:log/2026-03-01#3`, or a learning's or
         decision's, which is found in whichever ring has it.
         """
-        from recollect.search.rings import holder
+        from recollect.search.everything import holder
 
         name, bare = holder(self.context, id)
         return (self if name == PROJECT else self.ring(name)), bare
@@ -247,13 +247,12 @@ class Memory:
         """Everything remembered, here and in the rings, that matches a text, best first; options are those of
         SearchOptions."""
         from recollect.capture import documents
-        from recollect.search.everything import SearchOptions
-        from recollect.search.rings import search
+        from recollect.search.everything import SearchOptions, search_rings
 
         query = as_text(query, "query")
         with suppress(Trouble):  # changed files can wait, the caller cannot
             documents.refresh_all(self.context)
-        return search(self.context, query, checked(SearchOptions, options))
+        return search_rings(self.context, query, checked(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """Choose what a task is shown, and remember it; the record waits in the spool if the store is busy."""

@@ -23,8 +23,7 @@ from recollect.feedback import confidence
 from recollect.inject.learnings import Chosen, NewInjection, choose
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
-from recollect.search.everything import SearchOptions, search
-from recollect.search.rings import holder
+from recollect.search.everything import SearchOptions, holder, search
 from recollect.store import decisions as decision_rows
 from recollect.store import events
 from recollect.store import learnings as learning_rows

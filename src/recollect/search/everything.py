@@ -1,18 +1,21 @@
-"""One search over everything remembered: what may be asked for, what is found, and how a hit is shown.
+"""One search over everything remembered, in a project and in its rings: what may be asked for, what is found, and how a
+hit is shown; and finding the ring that an id belongs to.
 
 A hit is short and has an id; `get` shows all of it and its neighbours. Filters of learnings (confidence, outcome,
-domain, status) do not touch other kinds. Searching changes nothing. Knows nothing about how candidates are ranked.
+domain, status) do not touch other kinds. An id that is random (of a learning, a decision) is the same in every ring;
+one that names a place has its ring in front of it: `me:log/2026-03-01#3`. Searching changes nothing. Knows nothing
+about how candidates are ranked or a ring is opened.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from heapq import merge
 from itertools import count, islice
-from typing import TYPE_CHECKING
 
 from recollect.core.choices import STATUSES, Trust
 from recollect.core.clock import day_of, zone_named
-from recollect.core.context import PROJECT
+from recollect.core.context import FARTHER, PROJECT
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
 from recollect.core.records import check_page, record, replace
@@ -21,7 +24,7 @@ from recollect.search import rank, words
 from recollect.search.hits import NODE, answer_of, snippet_of, without_copies
 from recollect.search.query import Question, ask
 from recollect.search.rank import Candidates, Scored
-from recollect.store import decisions, passages, topics
+from recollect.store import decisions, learnings, passages, topics
 from recollect.store import learnings as rows
 from recollect.store.db import tags_of
 from recollect.store.learnings import Filter
@@ -29,6 +32,7 @@ from recollect.store.passages import Narrow, Ranked
 from recollect.text.sentences import matched_words
 from recollect.text.topics import key_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
@@ -348,3 +352,49 @@ def _midnight(ctx: Context, day: date, *, days: int = 0) -> int:
 
     moment = datetime.combine(day + timedelta(days), time(0), zone_named(ctx.settings.timezone))
     return round(moment.timestamp() * 1000)
+
+
+_RANDOM = {"learn_": learnings.many, "dec_": decisions.many}
+
+
+def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
+    """The hits of the project and its rings. Those of one ring keep their order; what the project has learned too is
+    not repeated."""
+    if not ctx.rings.names:
+        return search(ctx, query, options)
+    limit = ctx.settings.search.limit if options.limit is None else options.limit
+    whole = replace(options, limit=options.offset + limit, offset=0)
+    rings = [(PROJECT, search(ctx, query, whole))]
+    rings += ctx.rings.ask(ctx, lambda ring: search(ring, query, whole))
+    far = {name: FARTHER**step for step, (name, _) in enumerate(rings)}
+    hits = [[replace(hit, ring=name, id=id_in(name, hit.id)) for hit in found] for name, found in rings]
+    known = {hit.title for hit in hits[0] if hit.learning}
+
+    def order(hit: Hit) -> float:
+        return -hit.relevance * far[hit.ring] if query.strip() else -hit.at
+
+    others = [[hit for hit in found if not hit.learning or hit.title not in known] for found in hits[1:]]
+    listed = list(merge(hits[0], *others, key=order))
+    return listed[options.offset : options.offset + limit]
+
+
+def named(id: str) -> bool:
+    """Whether an id is found in whichever ring has it."""
+    return id.startswith(tuple(_RANDOM))
+
+
+def id_in(ring: str, id: str) -> str:
+    """The id by which a thing of a ring is found from here."""
+    return id if ring == PROJECT or named(id) else f"{ring}:{id}"
+
+
+def holder(ctx: Context, id: str) -> tuple[str, str]:
+    """The ring that has an id, and the id there; the project for what no ring has."""
+    name, colon, bare = id.partition(":")
+    if colon and name in (PROJECT, *ctx.rings.names):
+        return name, bare
+    many = next((found for prefix, found in _RANDOM.items() if id.startswith(prefix)), None)
+    if many is None or not ctx.rings.names or ctx.read(many, [id]):
+        return PROJECT, id
+    having = [name for name, found in ctx.rings.ask(ctx, lambda ring: ring.read(many, [id])) if found]
+    return (having or [PROJECT])[0], id

@@ -15,7 +15,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
 from recollect.core.records import record
 from recollect.core.trust import check_may
-from recollect.distil import consolidate, decisions, rings, themes, topics
+from recollect.distil import consolidate, decisions, node_models, rings, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.models.budget import limited
@@ -89,7 +89,7 @@ def _themes(ctx: Context) -> str:
 
 def _topics(ctx: Context) -> str:
     """Reported only where a model is asked for names."""
-    named, waiting = topics.reword(ctx)
+    named, waiting = node_models.reword(ctx)
     waits = f", {waiting} waiting for a model" if waiting else ""
     return f"{counted(named, 'topic')} named{waits}" if named or waiting else ""
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from recollect.capture import documents, finding, log_text, logs, stage, topic_edits
+from recollect.capture import documents, finding, log_text, logs, stage
+from recollect.capture import topics as capture_topics
 from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
@@ -253,7 +254,7 @@ def _entry_text(ctx: Context, id: str) -> tuple[str, str]:
 
 
 def _topic_text(ctx: Context, id: str) -> tuple[str, str]:
-    found = topic_edits.show(ctx, id)
+    found = capture_topics.show(ctx, id)
     return found.topic.name, "\n".join(f"{entry.id}  {entry.title}" for entry in found.entries)
 
 

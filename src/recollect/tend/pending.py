@@ -17,7 +17,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.learning import Discovery, Task
 from recollect.core.records import record
-from recollect.distil import decision_page, decisions, documents, staging_checks, themes, topics, wisdom
+from recollect.distil import decision_page, decisions, node_models, staged, staging_checks, themes, wisdom
 from recollect.distil.node_models import node_question, root_question
 from recollect.distil.themes import planned_from_file
 from recollect.models.ask import Ask, check_answer, generator_of, load_prompt, redact_answer
@@ -147,12 +147,12 @@ def _entry(ctx: Context, opened: OpenAsk) -> StagedEntry:
 
 def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     entry, id = _entry(ctx, opened), opened.subject.partition(" ")[2]
-    known = staging_checks.all_known(ctx, documents.load_documents(ctx), entry)
+    known = staging_checks.all_known(ctx, staged.load_documents(ctx), entry)
     return next((staging_checks.compare_question(entry, each) for each in known if each.id == id), None)
 
 
 def _routed(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
-    router = staging_checks.learn_places(ctx, documents.load_documents(ctx), similarity_to(ctx))
+    router = staging_checks.learn_places(ctx, staged.load_documents(ctx), similarity_to(ctx))
     return staging_checks.route_question(_entry(ctx, opened), router)
 
 
@@ -166,7 +166,7 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "decision-summary": _decision,
     "decision-digest": _decision,
     "principle": _principle,
-    "topic": lambda ctx, opened: topics.open_question(ctx, opened.subject),
+    "topic": lambda ctx, opened: node_models.open_question(ctx, opened.subject),
     "theme": _theme,
     "compare": _compared,
     "quality": lambda ctx, opened: staging_checks.quality_question(_entry(ctx, opened)),

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from recollect.capture import finding as findings
-from recollect.capture import logs, stage, topic_edits
+from recollect.capture import logs, stage
+from recollect.capture import topics as capture_topics
 from recollect.core import calendar
 from recollect.core.calendar import ROOT
 from recollect.core.choices import Trust
@@ -208,7 +209,7 @@ def why_theme(ctx: Context, id: str) -> FileExplanation:
 
 
 def why_topic(ctx: Context, id: str) -> FileExplanation:
-    found = topic_edits.show(ctx, id)
+    found = capture_topics.show(ctx, id)
     facts = [("named by", found.topic.named_by), *(("also called", name) for name in found.aliases)]
     facts += [("from", entry.id) for entry in found.entries]
     return _in_file(ctx, found.topic.id, found.topic.name, "the store", facts)

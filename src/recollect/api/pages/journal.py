@@ -32,7 +32,7 @@ from recollect.api.pages.base import (
 )
 from recollect.api.pages.prose import period_name, place
 from recollect.api.wire import Offset
-from recollect.capture.topic_edits import SHOWN, STATES
+from recollect.capture.topics import SHOWN, STATES
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
 from recollect.core.clock import DAY, zone_named
