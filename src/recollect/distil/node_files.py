@@ -3,7 +3,7 @@
 A node's file is written first, then its row and passage. A node that another tool made is copied beside ours
 (`….before.md`) before it is replaced, and so is one that a person edited (`….edited.md`): they may hold words that no
 log has, so search finds them by ids such as `weekly/2025-W46.before`. Nothing is made from a copy, and nothing changes
-one. Knows nothing about when a node is due (`compact`) or what it says (`text/tree`).
+one. Knows nothing about when a node is due (`tree`) or what it says (`text/nodes`).
 """
 
 from __future__ import annotations
