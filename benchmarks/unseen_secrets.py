@@ -1,20 +1,23 @@
 # ruff: noqa: E501
 """Secrets of kinds that neither the rules nor the tests were written from, and harmless look-alikes, seeded.
 
-    python -m benchmarks.unseen_secrets [dev|fresh|last]
+    python -m benchmarks.unseen_secrets [dev|fresh|last|FILE]
 
 Published formats and everyday ways to write a secret down, one line a kind, written in one sitting before any of them
 was run. A hash of its name puts a kind into `dev` (looked at, and mended) or `fresh` (run once after that, then mended
-too). `last` was written after both and run once. A secret counts as hidden when neither half of it survives; a look-alike counts as touched when it changed at all.
+too). `last` was written after both and run once. A FILE has `{kind, text, secret}` a line; without a secret it is a
+look-alike. A secret counts as hidden when neither half of it survives; a look-alike counts as touched when it changed at all.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import random
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from benchmarks.redaction import survives
 from benchmarks.secret_samples import BASE32, BASE62, BASE64, BASE64URL, DIGITS, HEX, LOWER, UPPER, Sample, chars, uuid
@@ -353,7 +356,14 @@ def fresh(name: str) -> bool:
     return hashlib.sha256(name.encode()).digest()[0] % 5 < 2
 
 
+def _rows(part: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in Path(part).read_text("utf-8").splitlines()]
+
+
 def secrets(part: str) -> list[tuple[str, Sample]]:
+    if part.endswith(".jsonl"):
+        rows = [row for row in _rows(part) if row["secret"]]
+        return [(row["kind"], Sample(text=row["text"], hidden=(row["secret"],), bare_token=False)) for row in rows]
     found = []
     for name, (line, fill) in (LAST if part == "last" else SECRETS).items():
         if part == "last" or fresh(name) == (part == "fresh"):
@@ -365,6 +375,8 @@ def secrets(part: str) -> list[tuple[str, Sample]]:
 
 
 def look_alikes(part: str) -> list[tuple[str, str]]:
+    if part.endswith(".jsonl"):
+        return [(row["kind"], row["text"]) for row in _rows(part) if not row["secret"]]
     chosen = [(name, make) for name, make in INNOCENT.items() if fresh(name) == (part == "fresh")]
     if part == "last":
         chosen = list(LAST_INNOCENT.items())

@@ -69,6 +69,7 @@ _LOOKS = lazy(  # a date, version, path, address or placeholder
     r"|#$|->"
 )
 _AROUND = lazy(r"[A-Za-z0-9+/]+")
+_DIGEST = lazy(r"(?i)(?:sha\d{1,3}|md5|blake\w{1,3})[:=-]\Z")
 _FLAG = lazy(r"(?:^|\s)--?[\w-]*$")
 # A run that may be random: a digit, or five consonants. Most words have neither.
 _MARK = r"(?:[0-9]|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{5})"
@@ -126,7 +127,7 @@ def candidate(text: str, start: int, end: int) -> tuple[int, int, re.Match[str]]
         word = before
     else:
         return None
-    if _by_chance(text, word):
+    if _by_chance(text, word) or _DIGEST.search(text, max(0, start - 9), start):
         return None
     start += sum(1 for _ in takewhile("*_/-.".__contains__, text[start:end]))
     end -= sum(1 for _ in takewhile("*_/.?".__contains__, reversed(text[start:end])))

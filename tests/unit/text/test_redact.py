@@ -183,6 +183,8 @@ EXAMPLES: list[tuple[str, str, str]] = [
     ("secret", f"Cookie: sessionid={KEY}; theme=dark", KEY),
     ("backup-codes", "2FA backup codes: 6148-1005 9786-8157", "6148-1005 9786-8157 "),
     ("password", f"Use {PASSWORD} as the password for the jump host", PASSWORD),
+    ("password", f"For the demo use ada@example.org / {PASSWORD} (password)", PASSWORD),
+    ("secret", json.dumps({"encrypt": (GOSSIP := made_up(_MIXED, 43) + "=")}), GOSSIP),
     ("password", f'db.auth("admin", "{PASSWORD}")', PASSWORD),
     ("password", f"Das Passwort für den Drucker lautet {PASSWORD}", PASSWORD),
     ("command-line", f"tool -u sensor -P {PASSWORD} -t a/b", PASSWORD),
@@ -352,6 +354,10 @@ def test_two_private_keys_leave_the_text_between_them() -> None:
         f"request {UUID} done",
         f"{made_up(_HEX, 64)}  recollect.tar.gz",
         f"FROM python@sha256:{made_up(_HEX, 64)}",
+        *(
+            f"image: registry.example.org/{name}@sha256:{made_up(_HEX, 64)}"
+            for name in ("auth", "token-api", "secrets")
+        ),
         f'"integrity": "sha512-{made_up(_MIXED, 86)}=="',
         f"    --hash=sha256:{made_up(_HEX, 64)} \\",
         f"golang.org/x/crypto v0.1.0 h1:{made_up(_MIXED, 43)}=",
