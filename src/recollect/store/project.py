@@ -15,7 +15,7 @@ from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.records import loads, record
 from recollect.core.settings import GUARDED, Settings, check_order, check_space, from_environment, merged
 from recollect.store import register
-from recollect.store.files import content_hash, os_errors, write_path
+from recollect.store.files import content_hash, open_file, os_errors, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _users_toml(file: Path, home: Path) -> dict[str, Any]:
 
 
 def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
-    text = file.read_text("utf-8", "replace") if file.exists() else ""
+    text = file.read_text("utf-8", "replace") if file.is_file() else ""
     return state_folder(environ) / "trusted" / content_hash(f"{file}\n{text}")[:32]
 
 
@@ -244,7 +244,8 @@ def toml(file: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        text = file.read_text("utf-8")
+        with open_file(file) as opened:
+            text = opened.read().decode("utf-8")
         # The parser keeps every beginning of a dotted key: one of 100,000 parts takes all memory.
         if re.search(_LONG_KEY, text):
             raise BadInput(f"{file} is not a settings file: a key in it has {_KEY_PARTS} parts or more; shorten it")

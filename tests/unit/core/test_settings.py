@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +106,25 @@ def test_a_floor_and_its_ceiling_may_come_from_two_sources(root: Path, environ: 
     environ["RECOLLECT_CONFIDENCE_FLOOR"] = "0.4"
     with pytest.raises(BadInput, match="is above confidence"):
         load(root, environ, "[confidence]\nceiling = 0.3")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_a_settings_file_that_is_no_regular_file_is_refused_and_never_read(
+    root: Path, environ: dict[str, str], make: Callable[[Path], None]
+) -> None:
+    file = root / "recollect.toml"
+    file.unlink(missing_ok=True)
+    make(file)
+    with pytest.raises(BadInput, match="not a regular file; move it away"):
+        init.create(root, environ, space="demo")
+
+
+@pytest.mark.parametrize("text", ["a=" + "[" * 5000 + "]" * 5000, "a=" + "{b=" * 5000 + "1" + "}" * 5000])
+def test_a_settings_file_of_a_clone_may_nest_as_deep_as_it_likes(
+    root: Path, environ: dict[str, str], text: str
+) -> None:
+    with pytest.raises(BadInput, match="not a settings file"):
+        load(root, environ, text)
 
 
 @pytest.mark.parametrize("space", ["../../elsewhere", "/etc", "a/b", "..", ".hidden", "a b", "x" * 101, 'a"b', "a\\nb"])
