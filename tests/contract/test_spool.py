@@ -161,6 +161,7 @@ def test_a_late_record_does_not_turn_back_the_last_use(open_memory: Opener, cloc
         {"at": "yesterday"},
         {"at": None},
         {"at": [1]},
+        {"at": 253_402_300_799_000},
         {"id": 5},
     ],
     ids=lambda unreadable: str(unreadable)[:60],

@@ -89,6 +89,8 @@ TARGETED = [
     ("nodes", "incomplete", "yes", 1),
     ("nodes", "first_day", "2026-02-30", 1),
     ("logs", "day", "2026-02-30", 1),
+    ("logs", "day", "9999-12-31", 1),
+    ("log_entries", "day", "9999-12-31", 3),
     ("passages", "terms", 'a"b\x00c', 1),
     ("passages", "at", -(2**63), 1),
     ("passages", "id", "", 1),

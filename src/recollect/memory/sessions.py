@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from recollect.core.clock import DAY, ScriptedClock
+from recollect.core.clock import DAY, ScriptedClock, iso, parse_time
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
 from recollect.core.writes import (
@@ -247,7 +247,9 @@ def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
     values = {name: _value(part, kind.__annotations__[name]) for name, part in given.items()}
     who = {name: _value(part, "str") for name, part in found["actor"].items()}
     write = Write(id=_value(found["id"], "str"), what=kind(**values))
-    then = replace(ctx, clock=ScriptedClock(_value(found["at"], "int")), actor=Actor(**who))
+    at: int = _value(found["at"], "int")
+    parse_time(iso(at))  # what is written outside our years can never be read
+    then = replace(ctx, clock=ScriptedClock(at), actor=Actor(**who))
     return then, write
 
 

@@ -14,11 +14,11 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date
 from typing import Any, NamedTuple
 
 import apsw
 
+from recollect.core.calendar import parse_day
 from recollect.core.context import Tx
 from recollect.core.errors import BadInput
 from recollect.core.values import Passage
@@ -92,9 +92,9 @@ def drop_unreadable(tx: Tx) -> int:
 def _reads(shape: str, text: Any) -> bool:
     try:
         if shape == "day":
-            return bool(date.fromisoformat(text))
+            return bool(parse_day(text))
         value = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
+    except (BadInput, ValueError, TypeError, RecursionError):
         return False
     if shape == "object":
         return isinstance(value, dict)
