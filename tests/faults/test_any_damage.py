@@ -56,6 +56,42 @@ def test_one_flipped_bit_gives_no_traceback(patient: Patient, seed: int) -> None
         reported(patient.says(command), f"bit {bit} was flipped")
 
 
+def pages(data: bytes, *types: int) -> list[int]:
+    """Where the pages of the given types begin: 2 and 5 inside the trees of an index and a table, 10 and 13 leaves."""
+    size = int.from_bytes(data[16:18], "big")
+    return [at for at in range(size, len(data), size) if data[at] in types]
+
+
+PLACES = ("the header", "an index", "inside a tree", "a free page", "the WAL")
+
+
+@pytest.mark.parametrize("seed", range(2 * TORTURE))
+@pytest.mark.parametrize("place", PLACES)
+def test_one_flipped_bit_where_no_text_is_gives_no_traceback(patient: Patient, place: str, seed: int) -> None:
+    chance = random.Random(f"{place} {seed}")
+    connection = apsw.Connection(str(patient.database))
+    wal = patient.database.with_name("memory.db-wal")
+    # Free pages, and a write that is in the WAL alone.
+    connection.execute("CREATE TABLE much (x); INSERT INTO much VALUES (zeroblob(100000)); DROP TABLE much")
+    connection.execute("UPDATE learnings SET times_injected = times_injected")
+    written = wal.read_bytes() if place == "the WAL" else b""
+    if not written:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file = patient.database.read_bytes()
+    connection.close()
+    data = bytearray(written or file)
+    size = int.from_bytes(file[16:18], "big")
+    starts = {"an index": pages(file, 10), "inside a tree": pages(file, 2, 5), "a free page": pages(file, 0)}
+    at = chance.choice(starts.get(place) or [0])
+    reach = {"the header": 100, "the WAL": len(data)}.get(place, chance.choice((16, size)))
+    data[at + chance.randrange(reach)] ^= 1 << chance.randrange(8)
+    patient.database.write_bytes(file if written else data)
+    if written:
+        wal.write_bytes(data)
+    for command in COMMANDS:
+        reported(patient.says(command), place)
+
+
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("mark", ["Webhook", "webhook"])
 def test_a_flipped_bit_in_a_passage_or_its_terms_is_named_and_healed(patient: Patient, mark: str, bit: int) -> None:
