@@ -31,7 +31,7 @@ from typing import Any
 import psycopg
 
 from recollect import Actor, LearningEdit, Memory, NewDecision, NewEntry, NewLearning, Stale, Trouble
-from recollect.store import db, init
+from recollect.store import db, project
 from recollect.store.postgres_setup import initialise
 from servers import NOBODY, reachable_install
 
@@ -345,7 +345,7 @@ def campaign(team: Cluster, folder: Path, rounds: int) -> int:
     shared = {"context": "c", "observation": "o", "implication": "i", "action": "a"}
     for root in roots:
         root.mkdir()
-        init.create(root, environ)
+        project.create(root, environ)
         with Memory.open(root) as memory:
             memory.learn(NewLearning(title=f"Shared counter of {root.name}", domain="0", **shared))
     stop, running = folder / "stop", []

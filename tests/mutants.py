@@ -615,7 +615,7 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: a torn line is read",
-        where="capture.session:_lines",
+        where="capture.log:_lines",
         old='                if not line.endswith(b"\\n") or start > end:',
         new="                if start > end:",
         tests=(f"{SESSIONS}::test_a_line_that_is_still_being_written_waits_for_its_end[sqlite]",),
@@ -762,7 +762,7 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: set aside without a word",
-        where="tend.doctor:_spool",
+        where="tend.verify:_spool",
         old="aside := spool.aside(project.spools)",
         new="aside := list[Path]()",
         tests=(
@@ -778,7 +778,7 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: a FIFO is read as a transcript",
-        where="capture.session:turn",
+        where="capture.log:turn",
         old='given.path if os.path.isfile(given.path) else ""',
         new="given.path",
         tests=(

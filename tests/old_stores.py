@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from recollect import Actor, Memory, NewDecision, ScriptedClock
-from recollect.store import bulk, init, passages, project
+from recollect.store import bulk, passages, project
 from recollect.store.schema import MIGRATIONS, OLDEST, VERSION, statements
 from recollect.store.sqlite import TYPES, SqliteDb
 from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner
@@ -34,7 +34,7 @@ _OWN = ("meta", "migrations", "sqlite_", "passage_words", "terms", "passages")
 def unpack(version: int, root: Path, environ: Mapping[str, str]) -> Path:
     """A project whose store has an old schema; gives the database file."""
     root.mkdir(parents=True)
-    init.create(root, environ, space=SPACE, timezone="UTC")
+    project.create(root, environ, space=SPACE, timezone="UTC")
     database = project.load(root, environ).database
     database.write_bytes(gzip.decompress(_file(version).read_bytes()))
     return database

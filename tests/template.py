@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from recollect.store import init, project
+from recollect.store import project
 from recollect.store.sqlite_file import open_sqlite
 
 
@@ -18,7 +18,7 @@ def make(folder: Path) -> Path:
 
 def begin(folder: Path, environ: Mapping[str, str], template: Path) -> None:
     """What `Memory.open(create=True)` makes in a folder without a project, with a copy of the template as its store."""
-    init.create(folder, environ)
+    project.create(folder, environ)
     found = project.load(folder, environ)
     if not found.settings.store.url and not found.database.exists():
         shutil.copytree(template, found.database.parent, dirs_exist_ok=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recollect.core import calendar
 from recollect.core.journal import Node
-from recollect.text import entries, nodes, tree
+from recollect.text import entries, nodes
 from recollect.text.root import LATEST, fold
 
 MONTH = Path(__file__).parent / "data" / "month"
@@ -21,12 +21,12 @@ SHOUTED = {date(2026, 2, 28): "## x\n" + "Auth auth AUTH aUTH retry Retry RETRY 
 """A day whose words are spelled in many ways: which spelling is shown must not depend on the process."""
 
 
-def grow(logs: Mapping[date, str], today: date, limits: tree.Limits | None = None) -> dict[str, str]:
+def grow(logs: Mapping[date, str], today: date, limits: nodes.Limits | None = None) -> dict[str, str]:
     """Every file of the tree, by path, from nothing but logs and a day."""
-    limits = limits or tree.Limits()
+    limits = limits or nodes.Limits()
     made: dict[str, Node] = {}
     for day, text in sorted(logs.items()):
-        node = tree.daily_node(day, entries.parse(day, text), text, tree.digest(text), today=today, limits=limits)
+        node = nodes.daily_node(day, entries.parse(day, text), text, nodes.digest(text), today=today, limits=limits)
         made[node.id] = node
     for level in calendar.LEVELS[1:]:
         below: dict[str, list[Node]] = {}
@@ -35,16 +35,16 @@ def grow(logs: Mapping[date, str], today: date, limits: tree.Limits | None = Non
             if above and above.level == level:
                 below.setdefault(above.name, []).append(node)
         for name, children in sorted(below.items()):
-            node = tree.parent_node(calendar.parse_period(name), children, today=today, limits=limits)
+            node = nodes.parent_node(calendar.parse_period(name), children, today=today, limits=limits)
             made[node.id] = node
-    files: dict[str, str] = {tree.path_of(node.id): nodes.render(node) for node in made.values()}
+    files: dict[str, str] = {nodes.path_of(node.id): nodes.render(node) for node in made.values()}
     months = [node for node in made.values() if node.id.startswith("monthly/")]
     if months:
-        recent = [made[calendar.day(day).id] for day in tree.recent_days(sorted(logs), today)]
-        key = tree.month_key({node.id: tree.digest(node.body) for node in months})
-        capsules = [tree.month_digest_of(node) for node in sorted(months, key=lambda node: node.id)]
+        recent = [made[calendar.day(day).id] for day in nodes.recent_days(sorted(logs), today)]
+        key = nodes.month_key({node.id: nodes.digest(node.body) for node in months})
+        capsules = [nodes.month_digest_of(node) for node in sorted(months, key=lambda node: node.id)]
         past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
-        roots = tree.root_files(past, latest, recent, today=today, limits=limits, sources=key)
+        roots = nodes.root_files(past, latest, recent, today=today, limits=limits, sources=key)
         files |= {path: text for path, text in roots.items() if text is not None}
     return files
 
@@ -74,7 +74,7 @@ def _looked_at(path: str, text: str) -> _Looked:
     node = nodes.parse(path[:-3], text)
     named = nodes.points_of(node.id, node.body, node.generator)
     return _Looked(
-        tree.digest(node.body),
+        nodes.digest(node.body),
         tuple((source.path, source.sha256) for source in node.sources),
         frozenset(ref for point in named for ref in point.refs),
     )

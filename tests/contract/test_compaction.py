@@ -13,7 +13,7 @@ from recollect.core.journal import NewEntry
 from recollect.models.ask import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes
-from recollect.text.tree import Limits
+from recollect.text.nodes import Limits
 from samples import learning
 from scale import TORTURE
 from trees import LOGS, grow, reachable

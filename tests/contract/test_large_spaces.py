@@ -11,9 +11,8 @@ import pytest
 
 from recollect.core.values import Passage
 from recollect.store import passages, vectors
-from recollect.store.postgres import PostgresDb
+from recollect.store.postgres import PostgresDb, PostgresVectors
 from recollect.store.postgres_setup import initialise
-from recollect.store.postgres_vectors import PostgresVectors
 from recollect.store.vectors import Embedded
 from servers import Server
 

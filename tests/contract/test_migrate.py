@@ -10,7 +10,7 @@ import pytest
 from recollect import BadInput, Memory, Refused, Stale
 from recollect.core.clock import ScriptedClock
 from recollect.memory.admin import migrate, mirror_vault
-from recollect.store import bulk, init
+from recollect.store import bulk, project
 from recollect.store import project as projects
 from recollect.tend.backup import Migrated
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -24,7 +24,7 @@ class Home:
         self.environ = environ
         self.url = url
         root.mkdir()
-        init.create(root, environ)
+        project.create(root, environ)
 
     def open(self, store: str) -> Memory:
         more = {} if store == "embedded" else {"RECOLLECT_STORE": store}

@@ -13,8 +13,7 @@ from recollect import Actor, Memory, Refused, ScriptedClock
 from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
-from recollect.store.init import create, share
-from recollect.store.project import trust
+from recollect.store.project import create, share, trust
 from recollect.text.frame import ContextBudget
 
 LOG = "2026-03-02.md"

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import PERSON, STRANGER, Opener
 from recollect import Memory, Refused, ScriptedClock
-from recollect.capture import session
+from recollect.capture import log
 from recollect.core.errors import Forbidden
 from recollect.core.journal import NewEntry
 from recollect.core.writes import SessionTurn
@@ -30,7 +30,7 @@ class Turns:
         """Log a turn; gives the name of its first topic."""
         self.clock.advance(seconds=60)
         given = SessionTurn(session=name, host="claude", request=request, answer=answer)
-        logged = session.turn(self.memory.context, given)
+        logged = log.turn(self.memory.context, given)
         assert logged is not None
         return logged.topic
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recollect import Memory
-from recollect.store import init
+from recollect.store import project
 from recollect.store.postgres_setup import initialise
 from samples import learning
 from servers import NOBODY, Server, own_server
@@ -27,7 +27,7 @@ class Team:
         self.root = root
         self.environ = {**environ, "RECOLLECT_STORE": url, "PYTHONPATH": os.pathsep.join(sys.path)}
         root.mkdir()
-        init.create(root, self.environ)
+        project.create(root, self.environ)
         with self.open() as memory:
             self.shared = memory.learn(learning(domain="0")).learning.id
 

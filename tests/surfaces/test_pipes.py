@@ -13,7 +13,7 @@ import time
 import apsw
 import pytest
 
-from recollect.store import init as store_init
+from recollect.store import project as store_init
 from recollect.tend.export import BATCH
 from shell import Shell
 

@@ -57,7 +57,7 @@ from recollect.tend.cycle import CycleReport
 from recollect.tend.kinds import FullText, Neighbouring
 from recollect.tend.status import Status
 from recollect.tend.why import AnyExplanation
-from recollect.text.topic_names import NAME_LIMIT
+from recollect.text.topics import NAME_LIMIT
 
 routes = router("/api", "journal")
 text_routes = router("/api", "search")

@@ -23,8 +23,8 @@ from recollect.core.values import Passage
 from recollect.store import journal, passages
 from recollect.text.documents import sections
 from recollect.text.markdown import lines_of
+from recollect.text.nodes import log_path
 from recollect.text.storable import redacted, storable
-from recollect.text.tree import log_path
 
 KIND = "doc"
 CHARACTERS = 2_000_000  # of one document that are read; a longer one is data, not prose

@@ -17,7 +17,7 @@ from recollect.store import events, journal
 from recollect.store.journal import EntryRow
 from recollect.text import entries
 from recollect.text.entries import LogSection
-from recollect.text.tree import log_path
+from recollect.text.nodes import log_path
 
 ACCEPTED = "log.accepted"  # the event by which a person accepts what others write into the shared folder
 _AFTER_ALL = 1 << 62  # the place of an entry that has none yet and is behind all others

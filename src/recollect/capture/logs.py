@@ -27,8 +27,8 @@ from recollect.store.files import content_hash
 from recollect.store.journal import EntryRow, LogEnd, LogRow
 from recollect.text import entries, nodes
 from recollect.text.entries import LogSection
+from recollect.text.nodes import log_path, path_of
 from recollect.text.sentences import counted
-from recollect.text.tree import log_path, path_of
 
 KIND = "log"
 INDEXED_AT_ONCE = 2_000_000  # characters; a longer log is indexed by the next cycle, so that an append stays quick

@@ -32,8 +32,7 @@ from recollect.text.markers import States, read_states
 from recollect.text.points import is_ephemeral
 from recollect.text.storable import storable
 from recollect.text.tokens import terms
-from recollect.text.topic_names import NAME_LIMIT, names
-from recollect.text.topics import EntryWords, as_name, key_of
+from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, key_of, names
 from recollect.text.transcript import goes_on
 
 NEAREST = 60  # entries that share rare words with a new one and are compared with it

@@ -21,7 +21,6 @@ from recollect.hosts.host_files import HOOKS
 from recollect.memory import Memory
 from recollect.memory.open import held_by_others
 from recollect.models.configured import KINDS
-from recollect.store import init as store_init
 from recollect.store import project as projects
 from recollect.store import register
 from recollect.store.files import write_path
@@ -68,7 +67,7 @@ def init(
         notes += [] if dry_run else _from_now_on(target, hosts)
         emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
         return
-    above = store_init.enclosing(root, os.environ)
+    above = projects.enclosing(root, os.environ)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     if share and actor_of(os.environ).trust != "human":
@@ -77,7 +76,7 @@ def init(
         projects.trust(root, os.environ)  # a clone may bring the setting with it, which the user chooses here
     # For a real run, too: what a host's file refuses is known before anything is made.
     found = projects.read(root, os.environ)
-    settings = replace(found.settings, space=store_init.chosen(root, os.environ, space) or "NEW-SPACE")
+    settings = replace(found.settings, space=projects.chosen(root, os.environ, space) or "NEW-SPACE")
     diffs, notes = tell_hosts(project_target(replace(found, settings=settings), os.environ), hosts, dry_run=True)
     if dry_run:
         if not join and (held := held_by_others(root, os.environ, space)):
@@ -88,7 +87,7 @@ def init(
     space, join = _agreed(root, space, join=join, actor=actor)
     made = Memory.begin(root, actor=actor, space=space, timezone=timezone, join=join)
     if share:
-        from recollect.store.init import share as share_words
+        from recollect.store.project import share as share_words
 
         made += share_words(root, os.environ)
     if merge_driver:
@@ -108,7 +107,7 @@ def _agreed(root: Path, space: str | None, *, join: bool, actor: Actor) -> tuple
     """The space that a person agreed to use here although other places began it, and whether one did."""
     held = held_by_others(root, os.environ, space)
     kin = None
-    if held is None and store_init.chosen(root, os.environ, space) is None:  # a new name: is it a clone of a known one?
+    if held is None and projects.chosen(root, os.environ, space) is None:  # a new name: is it a clone of a known one?
         kin = next(iter(register.kin(projects.home_folder(os.environ), root)), None)
         held = held_by_others(root, os.environ, kin.space) if kin else None
     if held is None:

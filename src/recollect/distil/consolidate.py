@@ -44,8 +44,7 @@ from recollect.text.documents import holds_block, rendered_entry, sections, with
 from recollect.text.markdown import lines_of, unified
 from recollect.text.route import DECIDED, NEW_FILE, Placement, Router, manner
 from recollect.text.sentences import counted
-from recollect.text.staging import StagedEntry, marked_consolidated, without
-from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack
+from recollect.text.staging import Aged, ConsolidationPlan, HeldBack, StagedEntry, marked_consolidated, without
 
 LEASE_SECONDS = 600  # longer than a model may take for one entry: three calls of 30 seconds, three tries each
 SIZE, LIMIT = "staging-size", "file-limit"

@@ -29,11 +29,11 @@ from recollect.models.ask import prompt_version
 from recollect.store import db, journal, model_rows, passages
 from recollect.store.db import Lease
 from recollect.store.journal import NodeRow
-from recollect.text import nodes, root, tree
+from recollect.text import nodes, root
+from recollect.text.nodes import Limits, digest, path_of
 from recollect.text.root import LATEST, Past, fold, pack_digest, pack_past, unpack_digest, unpack_past
 from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
-from recollect.text.tree import Limits, digest, path_of
 
 KEPT_KIND = "kept"
 _ID = re.compile(r"(?:ROOT|(?:daily|weekly|monthly)/[\w-]+)\.(?:before|edited(?:-\d+)?)")
@@ -172,7 +172,7 @@ class NodeFiles:
             generator=node.generator,
             topics=tuple((topic.name, topic.type) for topic in node.topics),
             incomplete=node.incomplete,
-            capsule=pack_digest(tree.month_digest_of(node)) if level == "monthly" else "",
+            capsule=pack_digest(nodes.month_digest_of(node)) if level == "monthly" else "",
             # Marks and hashes are not counted: no reader is shown them, and keys in them are random.
             tokens=tokens("\n".join(line for line in node.body.split("\n") if not line.startswith("<!--"))),
             waiting=self.models.waits(node),
@@ -262,7 +262,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     with files.ctx.db.read(files.ctx.space) as tx:
         months = journal.body_hashes(tx, "monthly")
         before = journal.node(tx, ROOT)
-        days = tree.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
+        days = nodes.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
         answered = bool(model_rows.answered_asks(tx, node_models.PATTERNS_KIND))
     if not months:
         return
@@ -280,13 +280,13 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     latest = list(months)[-LATEST:]
     with files.ctx.db.read(files.ctx.space) as tx:
         capsules = [unpack_digest(text) for text in journal.capsules(tx, latest)]
-    made = tree.root_files(
+    made = nodes.root_files(
         _past(files, {id: sha for id, sha in months.items() if id not in latest}),
         capsules,
         [_parsed(id, text) for id, text in texts.items()],
         today=files.today,
         limits=files.limits,
-        sources=tree.month_key(months),
+        sources=nodes.month_key(months),
         word=node_models.patterns_wording(files.ctx, asking=asking),
     )
     _write(files, made, key, before)

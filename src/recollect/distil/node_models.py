@@ -37,10 +37,9 @@ from recollect.store import topics as rows
 from recollect.store.journal import NodeRow
 from recollect.store.topics import TopicRow
 from recollect.text import nodes, points, root
-from recollect.text.nodes import BYTES_PER_LINE, Material, Summariser
+from recollect.text.nodes import BYTES_PER_LINE, Material, Summariser, path_of
 from recollect.text.root import LATEST, Wording, patterns_of, unpack_digest
 from recollect.text.topics import as_name, key_of, reads_as_name
-from recollect.text.tree import path_of
 
 PROMPT = "summarise"
 PROMPT_STATE = "summaries by"

@@ -38,8 +38,21 @@ from recollect.store.files import content_hash
 from recollect.text import documents as text
 from recollect.text.documents import IndexProblem, Split, make_index, relinked
 from recollect.text.markdown import lines_of
-from recollect.text.staging import HEADING_LINE, MARK_LINES, StagedEntry, StagingText, read_staging, without_entry
-from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack, Thresholds, active_days_after, aged, plan
+from recollect.text.staging import (
+    HEADING_LINE,
+    MARK_LINES,
+    Aged,
+    ConsolidationPlan,
+    HeldBack,
+    StagedEntry,
+    StagingText,
+    Thresholds,
+    active_days_after,
+    aged,
+    plan,
+    read_staging,
+    without_entry,
+)
 
 REMOVED_TOGETHER = 2
 """Entries that a commit must take out to count as a consolidation: one alone is an edit."""

@@ -32,8 +32,7 @@ from recollect.text.markdown import code_blocks, without_fences
 from recollect.text.patterns import lazy
 from recollect.text.quality import Refusal
 from recollect.text.route import NEW_FILE, Placement, Router
-from recollect.text.staging import StagedEntry
-from recollect.text.staging_due import Aged
+from recollect.text.staging import Aged, StagedEntry
 
 T = TypeVar("T")
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]

@@ -32,9 +32,8 @@ from recollect.distil.node_models import ModelSummaries
 from recollect.store import db, journal
 from recollect.store.db import Lease
 from recollect.store.journal import LogRow, NodeRow
-from recollect.text import nodes, tree
-from recollect.text.nodes import BYTES_PER_LINE
-from recollect.text.tree import Limits, digest, log_path, path_of
+from recollect.text import nodes
+from recollect.text.nodes import BYTES_PER_LINE, Limits, digest, log_path, path_of
 
 CLOCK_BEHIND = 48 * HOUR
 """A clock this far behind the last pass is wrong: no time zone or daylight saving explains more than 26 hours."""
@@ -144,7 +143,7 @@ class Pass:
         key = source_key([(log_path(day), log.hash)], self.limits.daily)
         made = self._unchanged(period, key, status, ())
         if made is None:
-            node = tree.daily_node(
+            node = nodes.daily_node(
                 day,
                 log.entries,
                 log.raw,
@@ -175,7 +174,7 @@ class Pass:
         key = source_key(sources, self.limits.of(period.level))
         made = self._unchanged(period, key, "fixed" if settled else "tentative", missing)
         if made is None:
-            node = tree.parent_node(
+            node = nodes.parent_node(
                 period,
                 found,
                 today=self.fixing_day,

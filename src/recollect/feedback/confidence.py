@@ -26,8 +26,7 @@ from recollect.text.storable import storable_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.text.signs import Sign
-    from recollect.text.transcript import Turn
+    from recollect.text.transcript import Sign, Turn
 
 PROGRAMS = ("api", "mcp")  # channels of callers that name their own tasks
 
@@ -172,7 +171,7 @@ def notice(ctx: Context, session: str, turn: Turn) -> None:
             return
         learnings = {one.id: one for one in rows.many(tx, [one.learning_id for one in shown])}
         answers = sessions.answers(tx, session)
-    from recollect.text.signs import read_sign  # most turns were shown nothing
+    from recollect.text.transcript import read_sign  # most turns were shown nothing
 
     for one in shown:
         again = sum(at > one.injected_at for at in answers) > 1  # the last of them is this turn's

@@ -200,7 +200,7 @@ def _without_memory(
 
     Nothing is written into the repository: the register alone says which space it uses.
     """
-    from recollect.store.init import begin_unnamed
+    from recollect.store.project import begin_unnamed
     from recollect.store.register import main_worktree, spot_of
 
     start = Path(environ.get("CLAUDE_PROJECT_DIR") or moment.folder or ".").resolve()

@@ -142,7 +142,7 @@ def _read_codex(event: str, given: Mapping[str, Any]) -> HostEvent | None:
         # Its PreCompact was; and a resumed session, compacted at once, starts twice.
         found = replace(found, fresh=False)
     if found and found.kind == "after_compact" and not found.text:
-        from recollect.capture.session import ending
+        from recollect.capture.log import ending
 
         return replace(found, text=ending("codex", found.transcript).summary)
     return found
@@ -183,7 +183,7 @@ def _joined(answer: str, transcript: str) -> str:
     """An answer as the transcript has it: the payload repeats and separates pieces of the stream."""
     if not answer:
         return ""
-    from recollect.capture.session import ending
+    from recollect.capture.log import ending
 
     said = ending("gemini", transcript).answer
     return said if said and "".join(said.split()) in "".join(answer.split()) else answer

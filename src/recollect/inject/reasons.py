@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from functools import partial
 
-from recollect.capture.session import unlogged
+from recollect.capture.log import unlogged
 from recollect.core.context import PROJECT, Context
 from recollect.core.errors import NotFound
 from recollect.core.learning import Learning

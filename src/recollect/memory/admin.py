@@ -40,10 +40,9 @@ from recollect.tend import export as exports
 from recollect.tend import pending as asks
 from recollect.tend import verify as checks
 from recollect.tend.backup import Backup, Migrated, OwnBackup, Restored, StoreSide
-from recollect.tend.doctor import Diagnosis, doctor
 from recollect.tend.export import Exported, Mirrored, mirror
 from recollect.tend.purge import Purged, PurgePlan
-from recollect.tend.verify import Discrepancy
+from recollect.tend.verify import Diagnosis, Discrepancy, doctor
 from recollect.text.sentences import counted
 
 if TYPE_CHECKING:

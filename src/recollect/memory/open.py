@@ -123,12 +123,11 @@ def begin_place(
     join: bool = False,
 ) -> list[str]:
     """Make a project in `folder`, or fill in what is missing; a space of other places only where `join` says so."""
-    from recollect.store import init
 
     held = None if join else held_by_others(folder, environ, space)
     if held is not None:
         raise Refused(f"{held.told} This folder is not one of its places; a person adds it with: recollect init --join")
-    return init.create(folder, environ, space=space, timezone=timezone)
+    return projects.create(folder, environ, space=space, timezone=timezone)
 
 
 @record
@@ -155,10 +154,10 @@ class Held:
 
 def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) -> Held | None:
     """What the space holds that `init` would use in a folder that is not one of its places; None for a new space."""
-    from recollect.store import bulk, events, init, journal, register
+    from recollect.store import bulk, events, journal, register
     from recollect.store.db import count
 
-    name = init.chosen(root, environ, space)
+    name = projects.chosen(root, environ, space)
     if name is None:
         return None
     check_space(name)

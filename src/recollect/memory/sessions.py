@@ -75,7 +75,7 @@ class Sessions(Facet):
 
     def delegated(self, host: str, transcript: str, agent: str) -> str:
         """What a subagent was asked to do, or what those were that may only just begin."""
-        from recollect.capture.session import ending
+        from recollect.capture.log import ending
 
         said = ending(host, transcript).delegated
         return said.get(agent) or said.get("", "")
@@ -107,7 +107,7 @@ class Sessions(Facet):
         now = self._ctx.clock.now()
         if but and not self._ctx.read(sessions.left_behind, since=now - 7 * DAY, now=now, but=but):
             return 0  # what logs a turn takes long to load, and a session waits
-        from recollect.capture.session import tidy
+        from recollect.capture.log import tidy
 
         return tidy(self._ctx, but=but)
 
@@ -280,12 +280,12 @@ def _do(ctx: Context, write: Write) -> None:
 
         remember_session(ctx, what, change=write.id)
     elif isinstance(what, SessionTurn):
-        from recollect.capture.session import turn
+        from recollect.capture.log import turn
         from recollect.feedback.confidence import notice
 
         turn(ctx, what, heard_by=lambda heard: notice(ctx, what.session, heard))
     elif isinstance(what, SessionNote):
-        from recollect.capture.session import note
+        from recollect.capture.log import note
 
         note(ctx, what, change=write.id)
     elif isinstance(what, TaskOutput):

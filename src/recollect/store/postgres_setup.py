@@ -18,9 +18,8 @@ from psycopg.conninfo import make_conninfo
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
 from recollect.core.records import record
-from recollect.store.postgres import TYPES, WORD_INDEX, PostgresDb, lock_key
+from recollect.store.postgres import TYPES, WORD_INDEX, PostgresDb, index_large_spaces, lock_key
 from recollect.store.postgres_pool import Address, translated
-from recollect.store.postgres_vectors import index_large_spaces
 from recollect.store.schema import OLDEST, VERSION, due, statements
 
 # Roles that may write rows, but got no rights on tables that another role made later.

@@ -29,10 +29,10 @@ from recollect.tend import why as explain
 from recollect.tend.why import AnyExplanation
 from recollect.text import nodes
 from recollect.text.frame import block
+from recollect.text.nodes import path_of
 from recollect.text.sentences import WIDTH, snippet
 from recollect.text.staging import StagedEntry, read_staging
 from recollect.text.storable import storable
-from recollect.text.tree import path_of
 
 BATCH = 200  # passages made in one transaction: a writer that waits for it notices no delay
 MOST = 100  # neighbours that may be asked for on each side; more is a search

@@ -35,9 +35,9 @@ from recollect.tend import backup
 from recollect.tend.kinds import KINDS, expected, kind_of
 from recollect.tend.verify import rebuild_tree
 from recollect.text import entries, nodes
+from recollect.text.nodes import log_path
 from recollect.text.redact import secrets_in
 from recollect.text.staging import slug_of
-from recollect.text.tree import log_path
 
 MARK = "[purged]"
 NAME = "purged"  # the mark inside ids and paths, where brackets are not allowed; also the slug of `MARK`

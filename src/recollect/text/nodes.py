@@ -1,21 +1,25 @@
-"""Nodes as text: a day copied or summarised, days and weeks joined or summarised, and all of it read back.
+"""The tree as text: each node as a function of the nodes below it, and ROOT.md as one of the months.
 
-Every body is a pure function of its sources, so a tree grown day by day and one rebuilt from the logs are the same
-bytes. Status is read from the frontmatter only. Knows nothing about files, the clock, or which summariser is used.
+A day is copied or summarised, days and weeks joined or summarised, and all of it read back. Nothing but its sources
+goes into a body, so a tree grown day by day and one rebuilt from the logs are the same bytes. Status is read from the
+frontmatter only. Knows nothing about files, the clock, or which summariser is used.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
+from hashlib import sha256
 from typing import Any
 
+from recollect.core import calendar
 from recollect.core.calendar import LEVELS, Level, Period, parse_period
 from recollect.core.journal import KEPT, Entry, EntryType, Node, Point, Section, Source, Topic
 from recollect.core.records import record
-from recollect.text import entries, markdown, points
+from recollect.text import entries, markdown, points, root
 from recollect.text import summarise as text_summarise
+from recollect.text.root import MonthDigest, Past, Wording, make_digest
 from recollect.text.summarise import Budget, summarise
 
 SCHEMA = 1  # of a node's file; a reader of another one takes the file for another tool's
@@ -341,3 +345,113 @@ def _sources(value: Any) -> tuple[Source, ...]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+RECENT = timedelta(days=root.ACTIVE_DAYS)
+
+
+@record
+class Limits:
+    """Lines up to which sources are kept verbatim, and the tokens of ROOT.md."""
+
+    daily: int = 200
+    weekly: int = 300
+    monthly: int = 500
+    root_tokens: int = 3_000
+
+    def of(self, level: Level) -> int:
+        return {"daily": self.daily, "weekly": self.weekly, "monthly": self.monthly}[level]
+
+
+def digest(text: str | bytes) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text).hexdigest()
+
+
+def path_of(node: str) -> str:
+    """Where a node is kept, relative to the memory folder."""
+    return "ROOT.md" if node == calendar.ROOT else f"{node}.md"
+
+
+def log_path(day: date) -> str:
+    return f"{day.isoformat()}.md"
+
+
+def daily_node(
+    day: date,
+    found: Sequence[Entry],
+    raw: str | None,
+    sha: str,
+    *,
+    today: date,
+    limits: Limits,
+    summariser: Summariser = offline,
+) -> Node:
+    """The node of a day. `raw` is the log itself where it is small enough to be copied."""
+    period = calendar.day(day)
+    body, generator = daily_body(day, found, raw, limits.daily, summariser)
+    return Node(
+        id=period.id,
+        status="fixed" if today >= period.fixed_from else "tentative",
+        topics=topics_of(points_of(period.id, body, generator)),
+        sources=(Source(path=log_path(day), sha256=sha),),
+        generator=generator,
+        body=body,
+    )
+
+
+def parent_node(
+    period: Period,
+    children: Sequence[Node],
+    *,
+    today: date,
+    limits: Limits,
+    incomplete: Sequence[str] = (),
+    summariser: Summariser = offline,
+) -> Node:
+    """The node of a week or a month. It is fixed when its time has come and everything below it is."""
+    body, generator = parent_body(period, children, limits.of(period.level), summariser)
+    settled = today >= period.fixed_from and not incomplete
+    return Node(
+        id=period.id,
+        status="fixed" if settled and all(child.status == "fixed" for child in children) else "tentative",
+        topics=topics_of(points_of(period.id, body, generator)),
+        sources=tuple(Source(path=path_of(child.id), sha256=digest(child.body)) for child in children),
+        generator=generator,
+        body=body,
+        incomplete=tuple(incomplete),
+    )
+
+
+def month_digest_of(month: Node) -> MonthDigest:
+    found = points_of(month.id, month.body, month.generator)
+    return make_digest(month.id.partition("/")[2], found)
+
+
+def root_files(
+    past: Past,
+    latest: Sequence[MonthDigest],
+    recent: Sequence[Node],
+    *,
+    today: date,
+    limits: Limits,
+    sources: str,
+    word: Wording = root.as_found,
+) -> dict[str, str | None]:
+    """ROOT.md and its overflow; None for a file that must not be there."""
+    points = [point for node in recent for point in points_of(node.id, node.body, node.generator)]
+    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources, word)
+    return {"ROOT.md": text, root.OVERFLOW: overflow}
+
+
+def recent_days(days: Sequence[date], today: date) -> list[date]:
+    """The last seven days that can be shown; after a long absence, the last seven before it, marked as such."""
+    past = [day for day in days if day <= today] or list(days)
+    if not past:
+        return []
+    until = today if today - past[-1] < RECENT else past[-1]
+    return [day for day in past if until - day < RECENT]
+
+
+def month_key(months: Mapping[str, str]) -> str:
+    """One hash for all months a root was made from."""
+    return digest("\n".join(f"{month} {sha}" for month, sha in sorted(months.items())))

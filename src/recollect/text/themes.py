@@ -37,7 +37,7 @@ from recollect.text.markdown import frontmatter
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
-from recollect.text.topic_names import is_phrase
+from recollect.text.topics import is_phrase
 
 MAX_THEMES = 20  # seed 000: INDEX.md stays one screen
 THEME_BUDGET = 300  # tokens of a theme file, as seed 000 counts them: three quarters of a word each

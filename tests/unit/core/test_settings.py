@@ -11,7 +11,7 @@ import pytest
 
 from recollect import BadInput
 from recollect.core.settings import Settings, described, from_environment, merged
-from recollect.store import init, project
+from recollect.store import project
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_the_user_may_choose_the_store(root: Path, environ: dict[str, str]) -> N
 
 
 def test_a_changed_file_is_read_again(root: Path, environ: dict[str, str]) -> None:
-    init.create(root, environ, space="demo")
+    project.create(root, environ, space="demo")
     assert load(root, environ, "[inject]\nbudget = 11\n").inject.budget == 11
     assert load(root, environ, "[inject]\nbudget = 222\n").inject.budget == 222
     (copy,) = project.load(root, environ).data.glob("settings-*.json")
@@ -226,7 +226,7 @@ def test_a_changed_file_is_read_again(root: Path, environ: dict[str, str]) -> No
 
 
 def test_a_remembered_copy_passes_the_same_checks(root: Path, environ: dict[str, str]) -> None:
-    init.create(root, environ, space="demo")
+    project.create(root, environ, space="demo")
     text = "[store]\nurl = 'postgresql://elsewhere'\n"
     for _ in range(2):
         with pytest.raises(BadInput, match="recollect host trust"):
@@ -234,7 +234,7 @@ def test_a_remembered_copy_passes_the_same_checks(root: Path, environ: dict[str,
 
 
 def test_a_forged_copy_is_not_trusted_for_the_sake_of_its_file(root: Path, environ: dict[str, str]) -> None:
-    init.create(root, environ, space="demo")
+    project.create(root, environ, space="demo")
     with pytest.raises(BadInput, match="recollect host trust"):
         load(root, environ, "[models]\nprovider = 'command'\ncommand = ['mine']\n")
     project.trust(root, environ)
@@ -252,17 +252,17 @@ def test_a_project_is_not_begun_with_names_it_could_not_read_back(
     root: Path, environ: dict[str, str], wrong: dict[str, str]
 ) -> None:
     with pytest.raises(BadInput):
-        init.create(root, environ, **wrong)
+        project.create(root, environ, **wrong)
     assert list(root.iterdir()) == []
 
 
 def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) -> None:
-    assert len(init.create(root, environ, space="demo", timezone="UTC")) == 2
+    assert len(project.create(root, environ, space="demo", timezone="UTC")) == 2
     before = {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()}
-    assert init.create(root, environ) == []
-    assert init.create(root, environ, space="demo") == []
+    assert project.create(root, environ) == []
+    assert project.create(root, environ, space="demo") == []
     with pytest.raises(BadInput, match="already names space demo"):
-        init.create(root, environ, space="other")
+        project.create(root, environ, space="other")
     assert {path.name: path.read_bytes() for path in root.iterdir()} == before
     assert list(before) == ["recollect.toml"]
 
@@ -270,7 +270,7 @@ def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) ->
 def test_a_project_whose_space_is_empty_is_not_made_unreadable(root: Path, environ: dict[str, str]) -> None:
     (root / "recollect.toml").write_text('space = ""\n')
     with pytest.raises(BadInput, match="has an empty space; give it a name"):
-        init.create(root, environ)
+        project.create(root, environ)
     assert (root / "recollect.toml").read_text() == 'space = ""\n'
 
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from recollect.core.errors import NoHistory
 from recollect.store.git import Repository
 from recollect.text.markdown import lines_of
-from recollect.text.staging import read_staging
-from recollect.text.staging_due import aged
+from recollect.text.staging import aged, read_staging
 from repos import Repo
 
 DAY = date(2026, 3, 2)

@@ -6,8 +6,7 @@ import pytest
 
 from made import PLAIN
 from recollect.core.records import replace
-from recollect.text.signs import read_sign
-from recollect.text.transcript import Turn, read
+from recollect.text.transcript import Turn, read, read_sign
 
 PNPM = replace(
     PLAIN, title="Use pnpm", observation="npm writes a lock file", action="Run `pnpm add`, never `npm install`"

@@ -4,8 +4,16 @@ from datetime import date, timedelta
 
 import pytest
 
-from recollect.text.staging import StagedEntry, read_staging
-from recollect.text.staging_due import Aged, Thresholds, active_days_after, fresh, plan, triggered
+from recollect.text.staging import (
+    Aged,
+    StagedEntry,
+    Thresholds,
+    active_days_after,
+    fresh,
+    plan,
+    read_staging,
+    triggered,
+)
 
 DAY = date(2026, 3, 2)
 LIMITS = Thresholds()

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 
 from recollect.text.markers import read_states
-from recollect.text.topic_names import LONGEST, NAME_LIMIT, names
-from recollect.text.topics import EntryWords, as_name, is_thin, key_of, likeness, reads_as_name, said
+from recollect.text.topics import (
+    LONGEST,
+    NAME_LIMIT,
+    EntryWords,
+    as_name,
+    is_thin,
+    key_of,
+    likeness,
+    names,
+    reads_as_name,
+    said,
+)
 
 DAY = 86_400_000
 RARE = dict.fromkeys(("refund", "webhook", "invoic", "total", "statu"), 4.0)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from recollect.core import calendar
 from recollect.core.journal import NewEntry
-from recollect.text import entries, nodes, tree
-from recollect.text.tree import Limits
+from recollect.text import entries, nodes
+from recollect.text.nodes import Limits
 from trees import LOGS, MONTH, SHOUTED, grow, reachable
 
 
@@ -33,12 +33,12 @@ def test_the_golden_month_is_made_byte_for_byte():
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_same_logs_give_the_same_bytes_in_every_process(seed: str):
     script = (
-        "from datetime import date; from recollect.text import tree; from trees import LOGS, SHOUTED, grow; "
-        "print(tree.digest(str(sorted(grow(LOGS | SHOUTED, date(2026, 3, 1)).items()))))"
+        "from datetime import date; from recollect.text import nodes; from trees import LOGS, SHOUTED, grow; "
+        "print(nodes.digest(str(sorted(grow(LOGS | SHOUTED, date(2026, 3, 1)).items()))))"
     )
     environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
     said = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == tree.digest(str(sorted(grow(LOGS | SHOUTED, date(2026, 3, 1)).items())))
+    assert said.stdout.strip() == nodes.digest(str(sorted(grow(LOGS | SHOUTED, date(2026, 3, 1)).items())))
 
 
 def test_the_golden_month_passes_every_threshold():
@@ -104,7 +104,7 @@ def test_a_month_waits_for_its_last_week_even_when_its_own_time_has_come(today: 
     ],
 )
 def test_the_recent_days_are_the_last_seven_or_the_last_before_an_absence(today: str, expected: list[str]):
-    found = tree.recent_days(sorted(LOGS), date.fromisoformat(today))
+    found = nodes.recent_days(sorted(LOGS), date.fromisoformat(today))
     assert [day.isoformat() for day in found] == expected
 
 
