@@ -116,7 +116,7 @@ def test_a_settings_file_that_is_no_regular_file_is_refused_and_never_read(
     file.unlink(missing_ok=True)
     make(file)
     with pytest.raises(BadInput, match="not a regular file; move it away"):
-        init.create(root, environ, space="demo")
+        project.create(root, environ, space="demo")
 
 
 @pytest.mark.parametrize("text", ["a=" + "[" * 5000 + "]" * 5000, "a=" + "{b=" * 5000 + "1" + "}" * 5000])
