@@ -34,41 +34,6 @@ class Shape:
     """Known by the name before it. What looks like its value may be the next name: `password = token = …`."""
 
 
-# Where a token without a telling prefix may begin: at a word's edge, after an escaped line break, after %3D.
-EDGE = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2})"
-# The same for tokens that a long base64 text may hold by chance.
-APART = r"(?:(?m:^)[+-]?|[^A-Za-z0-9+/_-]|\\[nrt]|%[0-9A-Fa-f]{2})"
-
-# Characters as they are, as JSON escapes them and as a URL does.
-SLASH = r"(?:\\{0,4}/|%2[Ff])"
-COLON = r"(?::|%3[Aa])"
-DOLLAR = r"(?:\$|%24)"
-TILDE = r"(?:~|%7[Ee])"
-AT = r"(?:@|%40)"
-BASE64 = r"(?:[A-Za-z0-9+/]|\\{1,4}/|%2[BbFf])"
-PADDING = r"(?:=|%3[Dd]){0,2}"
-
-UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-
-
-_SECRET_BLOCK = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1"
-_PEM_BEGIN = rf"-----BEGIN (?:{_SECRET_BLOCK})-----"
-_PEM_END = rf"-----END (?:{_SECRET_BLOCK})-----"
-_PEM_BREAK = r"(?:\s|\\{1,8}[nrt]|[\"'+,|>]){1,16}"
-_PEM_HEADER = r"[A-Za-z-]{3,20}: [A-Za-z0-9,. -]{1,100}"
-
-_BREAK = r"(?:[\s+>|]|\\{1,4}[nrt]){1,16}"
-_SPACE = r"(?:[ \t]|%20|\+){1,4}"
-_QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])"
-_OPTIONAL_QUOTE = _QUOTE + "?"
-
-# The characters between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
-_ASSIGN = (
-    _OPTIONAL_QUOTE
-    + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}(?:[|>]-?\n\s{1,12})?"
-)
-
-
 def _quoted(least: int) -> str:
     """A value in quotes, which a string inside a string escapes."""
     return (
@@ -81,33 +46,6 @@ def _quoted(least: int) -> str:
 def _bare(least: int) -> str:
     return rf"(?:&quot;|&#3[49];|%2[27])?([^\s\"'`,;&<>\\]{{{least},}})"
 
-
-_STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
-_PASSWORD_NAME = (
-    r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|"
-    r"wachtwoord|has\xc5\x82o|heslo|l\xc3\xb6senord|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|"
-    r"\xe5\xaf\x86\xe7\xa0\x81"
-    r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)" + _STAGE
-)
-_KEY_NAME = (
-    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application|functions?"
-    r"|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|"
-    r"deploy|bot|server|sdk"
-    r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
-    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|schl\xc3\xbcssel|(?-i:\b_auth|"
-    r"[A-Z]_AUTH|KEY_PRIVATE|_COOKIE))" + _STAGE
-)
-# "the password for the lab is …", and so in the languages of its neighbours; "I set the password to …"
-_IS = (
-    r"(?:[ \t]{1,4}(?:for|of|to|on|at|in|from|do|de|du|des|del|della|der|do|da|f\xc3\xbcr|vom|zum|we|you|"
-    r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
-    r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?"
-)
-_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|[_-]auth|credentials?|private)"
-_PASSWORD_HINTS = (
-    "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord \u043f\u0430\u0440 \u5bc6\u7801"
-)
-_KEY_HINTS = "key secret token credential _auth psk schl cookie"
 
 _WORDS = lazy(r"[A-Za-z][-_./: A-Za-z]*")
 _CALL = lazy(r"^[A-Za-z_][\w.]*[(\[].*[)\]]$|->|=>|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
@@ -246,6 +184,7 @@ _GUARDS = {
         like_quoted_key,
     )
 }
+# What patterns of the table share. A part may hold parts that come after it.
 _PARTS = {
     "<quoted 4>": _quoted(4),
     "<quoted 6>": _quoted(6),
@@ -253,30 +192,52 @@ _PARTS = {
     "<bare 6>": _bare(6),
     "<bare 8>": _bare(8),
     "<bare 12>": _bare(12),
-    "<pem begin>": _PEM_BEGIN,
-    "<pem end>": _PEM_END,
-    "<pem break>": _PEM_BREAK,
-    "<pem header>": _PEM_HEADER,
-    "<password>": _PASSWORD_NAME,
-    "<key>": _KEY_NAME,
-    "<assign>": _ASSIGN,
-    "<is>": _IS,
-    "<edge>": EDGE,
-    "<apart>": APART,
-    "<uuid>": UUID,
-    "<base64>": BASE64,
-    "<pad>": PADDING,
-    "<slash>": SLASH,
-    "<colon>": COLON,
-    "<dollar>": DOLLAR,
-    "<tilde>": TILDE,
-    "<at>": AT,
-    "<break>": _BREAK,
-    "<space>": _SPACE,
-    "<quote>": _QUOTE,
-    "<word>": _SECRET_WORD,
+    "<pem begin>": r"-----BEGIN (?:<secret block>)-----",
+    "<pem end>": r"-----END (?:<secret block>)-----",
+    "<secret block>": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1",
+    "<pem break>": r"(?:\s|\\{1,8}[nrt]|[\"'+,|>]){1,16}",
+    "<pem header>": r"[A-Za-z-]{3,20}: [A-Za-z0-9,. -]{1,100}",
+    "<password>": r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|"
+    r"wachtwoord|has\xc5\x82o|heslo|l\xc3\xb6senord|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|"
+    r"\xe5\xaf\x86\xe7\xa0\x81"
+    r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)<stage>",
+    "<key>": r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application"
+    r"|functions?|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|"
+    r"deploy|bot|server|sdk"
+    r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
+    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|schl\xc3\xbcssel|(?-i:\b_auth|"
+    r"[A-Z]_AUTH|KEY_PRIVATE|_COOKIE))<stage>",
+    "<stage>": r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?",
+    # The characters between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
+    "<assign>": r"<quote>?\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}"
+    r"(?:[|>]-?\n\s{1,12})?",
+    # "the password for the lab is …", and so in the languages of its neighbours; "I set the password to …"
+    "<is>": r"(?:[ \t]{1,4}(?:for|of|to|on|at|in|from|do|de|du|des|del|della|der|do|da|f\xc3\xbcr|vom|zum|we|you|"
+    r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
+    r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?",
+    # Where a token without a telling prefix may begin: at a word's edge, after an escaped line break, after %3D.
+    "<edge>": r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2})",
+    # The same for tokens that a long base64 text may hold by chance.
+    "<apart>": r"(?:(?m:^)[+-]?|[^A-Za-z0-9+/_-]|\\[nrt]|%[0-9A-Fa-f]{2})",
+    "<uuid>": r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    # Characters as they are, as JSON escapes them and as a URL does.
+    "<base64>": r"(?:[A-Za-z0-9+/]|\\{1,4}/|%2[BbFf])",
+    "<pad>": r"(?:=|%3[Dd]){0,2}",
+    "<slash>": r"(?:\\{0,4}/|%2[Ff])",
+    "<colon>": r"(?::|%3[Aa])",
+    "<dollar>": r"(?:\$|%24)",
+    "<tilde>": r"(?:~|%7[Ee])",
+    "<at>": r"(?:@|%40)",
+    "<break>": r"(?:[\s+>|]|\\{1,4}[nrt]){1,16}",
+    "<space>": r"(?:[ \t]|%20|\+){1,4}",
+    "<quote>": r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])",
+    "<word>": r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|[_-]auth|credentials?|private)",
 }
-_HINTS = {"<password>": _PASSWORD_HINTS, "<key>": _KEY_HINTS}
+_HINTS = {
+    "<password>": "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord "
+    "\u043f\u0430\u0440 \u5bc6\u7801",
+    "<key>": "key secret token credential _auth psk schl cookie",
+}
 
 
 def _shape(row: str) -> Shape:
