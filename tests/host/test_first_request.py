@@ -6,9 +6,11 @@ import json
 
 from agents import ResponsesServer, claude, codex, gemini
 from scripted import Reply, ScriptedServer
-from shell import Shell
+from shell import ROOT, Shell
 
 PROMPT = "Order the Stripe webhooks"
+LAUNCHER = ".local/state/recollect/bin/recollect"
+PLUGIN = ROOT / "plugins" / "claude-code"
 
 
 def _begun(shell: Shell, host: str) -> None:
@@ -57,4 +59,28 @@ def test_a_folder_without_a_memory_has_a_server_that_connects(bare: Shell) -> No
         claude(bare, server, "-p", PROMPT)
         told = _first(server)
     assert "mcp__recollect__begin" in told
+    assert "failed to connect" not in told
+
+
+def test_a_colleague_without_recollect_is_not_told_that_a_server_failed(bare: Shell) -> None:
+    """A shared repository brings the files of `init`, not the program."""
+    _begun(bare, "claude-code")
+    (bare.home / LAUNCHER).unlink()
+    with ScriptedServer(lambda request: Reply(text="Done.")) as server:
+        said = claude(bare, server, "-p", PROMPT, "--output-format", "stream-json", "--verbose")
+        told = _first(server)
+    begun = next(each for each in map(json.loads, said.splitlines()) if "mcp_servers" in each)
+    servers = {each["name"]: each["status"] for each in begun["mcp_servers"]}
+    assert servers["recollect"] in ("connected", "pending")
+    assert "failed to connect" not in told
+    assert "mcp__recollect" not in told
+
+
+def test_the_plugin_without_the_program_says_so_to_the_user_alone(bare: Shell) -> None:
+    with ScriptedServer(lambda request: Reply(text="Done.")) as server:
+        said = claude(
+            bare, server, "-p", PROMPT, "--plugin-dir", str(PLUGIN), "--output-format", "stream-json", "--verbose"
+        )
+        told = _first(server)
+    assert "Recollect is not installed here" in said
     assert "failed to connect" not in told

@@ -98,6 +98,18 @@ def test_in_ci_a_tool_that_writes_is_refused_and_one_that_reads_answers(shell: S
     assert written(shell.home) == before
 
 
+@pytest.mark.parametrize("more", [(), ("--all-projects",), ("--host", "codex", "--share")])
+def test_in_ci_init_writes_nothing_and_says_how_it_would(bare: Shell, more: tuple[str, ...]) -> None:
+    before = written(bare.home), written(bare.folder)
+    refused = bare.run("init", *more, CI="true")
+    assert (refused.returncode, refused.stderr.decode()) == (
+        1,
+        "recollect: CI is set, so nothing was written. To begin a memory in this job, run: CI= recollect init\n",
+    )
+    assert (written(bare.home), written(bare.folder)) == before
+    assert "recollect.toml" in bare.said("init", CI="")
+
+
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "Cycle", "SessionEnd"])
 def test_in_ci_no_event_writes_anything(shell: Shell, event: str) -> None:
     shell.learn()

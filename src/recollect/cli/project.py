@@ -16,6 +16,7 @@ from recollect.core.clock import iso
 from recollect.core.context import Actor
 from recollect.core.errors import Forbidden, Refused, Trouble
 from recollect.core.records import replace
+from recollect.core.settings import in_ci
 from recollect.hosts.hook import PAUSED, SILENT
 from recollect.hosts.host_files import HOOKS
 from recollect.memory import Memory
@@ -59,6 +60,8 @@ def init(
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
     from recollect.hosts.install import project_target, users_target
 
+    if in_ci(os.environ) and not dry_run:
+        raise Refused("CI is set, so nothing was written. To begin a memory in this job, run: CI= recollect init")
     root, state = Path(project or ".").resolve(), projects.state_folder(os.environ)
     if all_projects:
         target = users_target(state, os.environ)

@@ -24,6 +24,25 @@ CLAUDE_CODE_ROOTS, CODEX_SANDBOX = ("sandbox", "filesystem", "allowWrite"), "san
 BEGIN, END = "# >>> recollect", "# <<< recollect"
 
 RUN = '"${XDG_STATE_HOME:-$HOME/.local/state}/recollect/' + LAUNCHER + '"'
+_ABSENT = "Recollect is not installed on this machine"
+_NO_TOOLS = json.dumps(
+    {
+        "protocolVersion": "2025-06-18",
+        "serverInfo": {"name": SERVER, "version": "0"},
+        "capabilities": {"prompts": {}},
+        "tools": [],
+        "prompts": [{"name": SERVER, "description": _ABSENT}],
+        "messages": [{"role": "user", "content": {"type": "text", "text": f"{_ABSENT}. How do I install it?"}}],
+    }
+)
+SERVER_LINE = (
+    f'run={RUN}; [ -x "$run" ] && exec "$run" mcp; while read -r line; do '
+    """id=$(printf %s "$line" | sed -n 's/.*"id": *\\([^,}]*\\).*/\\1/p'); """
+    f"""[ -z "$id" ] || echo '{{"jsonrpc": "2.0", "id": '"$id"', "result": {_NO_TOOLS}}}'; done"""
+)
+"""What a host has its shell run as our server. Where Recollect is missing, the shell itself answers that there are no
+tools: a colleague who has only the files of a shared repository must not be told that a server failed. The prompt is
+for Gemini CLI, which calls a server that offers nothing an error."""
 PLACES = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RECOLLECT_HOME")
 """Variables that say where our files are; Codex gives a server only those that its file names."""
 READING = ("search", "get", "why", "brief", "last", "learn list", "learn show", "log show", "status")
@@ -135,7 +154,7 @@ def hook_groups(host: str, run: str = RUN) -> dict[str, list[dict[str, Any]]]:
 
 
 def additions(target: HostFiles, host: str) -> list[Addition]:
-    server = {"command": "/bin/sh", "args": ["-c", f"exec {RUN} mcp"]}
+    server = {"command": "/bin/sh", "args": ["-c", SERVER_LINE]}
     if host == "gemini":
         file = ".gemini/settings.json"
         return [*_hooks(file, host), Addition(file=file, path=("mcpServers", SERVER), value=server)]
