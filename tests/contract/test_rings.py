@@ -207,14 +207,40 @@ def test_a_moved_learning_keeps_what_it_earned(opening: Opening) -> None:
     assert a.learnings.get(kept.id).status == "archived"
     assert moved.id in a.why(kept.id).events[-1].reason
     assert a.why(kept.id).events[-1].what == "learning.moved_out"
-    with pytest.raises(Refused, match=f"learn move {moved.id} --to project"):
-        a.data.undo()
     back = a.learnings.move(moved.id, to="project").learning
     assert a.learnings.get(back.id).confidence == 0.75
-    with pytest.raises(Refused, match=f"learn move {back.id} --to me"):
-        a.data.undo()
     with pytest.raises(Refused):
         a.learnings.move(back.id, to="project")
+
+
+def test_undo_takes_back_both_halves_of_a_move_and_then_goes_further(opening: Opening, clock: ScriptedClock) -> None:
+    a = opening("a")
+    kept = a.learn(learning(UV)).learning
+    moved = a.learnings.move(kept.id, to="me").learning
+    me = a.ring("me").learnings
+    clock.advance(seconds=1)
+    back = a.learnings.move(moved.id, to="project").learning
+    assert {one.id: one.status for one in a.data.undo()} == {moved.id: "active", back.id: "archived"}
+    assert {one.id: one.status for one in a.data.undo()} == {kept.id: "active", moved.id: "archived"}
+    assert (a.learnings.get(kept.id).status, me.get(moved.id).status) == ("active", "archived")
+    assert [(one.id, one.status) for one in a.data.undo()] == [(kept.id, "archived")], "its capture"
+    with pytest.raises(Refused, match="nothing to undo"):
+        a.data.undo()
+
+
+def test_undo_in_a_project_leaves_a_move_of_another_project_alone(opening: Opening, clock: ScriptedClock) -> None:
+    a, b = opening("a"), opening("b")
+    own = b.learn(learning(WEBHOOKS)).learning
+    kept = a.learn(learning(UV)).learning
+    clock.advance(seconds=1)
+    moved = a.learnings.move(kept.id, to="me").learning
+    assert [one.id for one in b.data.undo()] == [own.id]
+    assert b.ring("me").learnings.get(moved.id).status == "active"
+    a.ring("me").learnings.edit(moved.id, action="Run uv sync")
+    assert [one.id for one in b.data.undo()] == [moved.id], "the words were changed in the ring itself"
+    with pytest.raises(Refused, match="nothing to undo"):
+        b.data.undo()
+    assert {one.id for one in a.data.undo()} == {kept.id, moved.id}
 
 
 def test_only_a_person_moves_a_learning(opening: Opening) -> None:

@@ -7,11 +7,12 @@ decision before; `capture/change.py` asks who may, and writes it.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import partial
 
 from recollect.capture import topics
 from recollect.capture.change import Noun, changed, checked_reason, last_undoable, record_new, redaction, save, undo
-from recollect.capture.edit import LEARNING, MOVED
+from recollect.capture.edit import LEARNING
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review, check_decision, policies_of
@@ -226,30 +227,22 @@ DECISION = Noun(
 _changed = partial(changed, DECISION)
 
 
-def newest_undoable(tx: Tx, *, change: str = "", who: str = "") -> Event | None:
+def newest_undoable(tx: Tx, *, change: str = "", who: str = "", but: Collection[str] = ()) -> Event | None:
     """The last event of the newest change, one actor's or anyone's, that can be undone; or of the one named."""
     found = [
-        *last_undoable(LEARNING, tx, change=change, who=who)[-1:],
-        *last_undoable(DECISION, tx, change=change, who=who)[-1:],
-        *events.last_undoable(tx, "topic", change=change, who=who)[-1:],
+        *last_undoable(LEARNING, tx, change=change, who=who, but=but)[-1:],
+        *last_undoable(DECISION, tx, change=change, who=who, but=but)[-1:],
+        *events.last_undoable(tx, "topic", change=change, who=who, but=but)[-1:],
     ]
     return max(found, key=lambda event: event.seq, default=None)
 
 
-def undo_newest(
-    ctx: Context, *, change: str = "", moves: bool = False, ring: str = "project"
-) -> list[Learning] | list[Decision] | list[TopicRow]:
-    """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back.
-
-    Of a move, what is archived here would still be read from there: only who asks for `moves` undoes both.
-    """
+def undo_newest(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
+    """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back."""
     last = ctx.read(newest_undoable, change=change)
     if last is None:
         raise Refused("that change was undone already" if change else "there is nothing to undo")
     noun = last.what.partition(".")[0]
-    reason, _, id = last.reason.partition(" as ")
-    if last.what == MOVED and not moves:
-        raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to {ring}")
     if noun == "topic":
         return topics.undo(ctx, named=change)
     return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

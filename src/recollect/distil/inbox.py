@@ -8,7 +8,7 @@ nothing about why an item was raised or how it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from typing import Any
 
 from recollect.capture import decide, edit
@@ -25,7 +25,7 @@ from recollect.capture.stage import (
     refresh_passages,
     words_of,
 )
-from recollect.core.context import ME, Context, Event, Tx
+from recollect.core.context import Context, Event, Tx
 from recollect.core.decision import DecisionEdit, Review
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
 from recollect.core.new_learning import LearningEdit
@@ -97,10 +97,7 @@ def take_back(ctx: Context, number: int) -> Escalation:
         elif event.what == "theme.renamed":
             themes.rename(ctx, event.new["name"], event.old["name"])
     if any(event.what.startswith(("learning.", "decision.")) for event in done):
-        decide.undo_newest(ctx, change=change, moves=True)
-    if item.kind == rings.IN_PROJECTS and item.resolution == "accept":
-        with suppress(Refused):  # where the ring knew it already, it took nothing in
-            decide.undo_newest(ctx.rings.named(ctx, ME), change=change)
+        rings.undo(ctx, change=change)
     with ctx.db.write(ctx.space) as tx:
         if events.get_escalation(tx, number).resolved_at is not None:  # a restored entry reopens it too
             events.reopen_escalation(tx, number)

@@ -14,12 +14,13 @@ from recollect.capture import log, logs
 from recollect.capture.decide import newest_undoable, undo_newest
 from recollect.capture.edit import MOVED, archive
 from recollect.capture.learn import Captured, known_insight, learn
-from recollect.core.context import ME, Context, Event, Tx
+from recollect.core.context import ME, PROJECT, Context, Event, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import Refused
 from recollect.core.journal import NewEntry
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import NewLearning
+from recollect.core.records import replace
 from recollect.core.trust import check_may
 from recollect.store import events, journal, sessions
 from recollect.store import learnings as rows
@@ -31,6 +32,7 @@ PROJECTS = 3  # in which the same insight came up, this one included
 LOOKED_AT = 20  # new learnings that one cycle asks other projects about; asking one takes milliseconds for each
 OPEN = 5  # proposals of a kind that may wait at once: an inbox of fifty is not read
 _SEEN = "rings"
+ARRIVED = "learning.moved"
 CARRIED = ("title", *COIA, "tags", "domain", "pattern_type")
 
 
@@ -76,17 +78,23 @@ def learning_to_me(ctx: Context, item: Escalation) -> None:
 
 
 def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
-    """Move a learning from the space of `ctx` to another; `to` is what people call that. It keeps its trust."""
+    """Move a learning from the space of `ctx` to another; `to` is what people call that. It keeps its trust.
+
+    Both spaces record it under one change id, by which `undo` finds both halves.
+    """
     check_may(ctx.actor.trust, "learning", "move")
     learning = ctx.read(rows.get, id)
     if learning.status != "active":
         raise Refused(f"{id} is {learning.out_of_use}; restore it first")
     if target.space == ctx.space:
         raise Refused(f"{id} is in ring {to} already")
+    ctx = ctx.as_one_change()
+    target = replace(target, ids=ctx.ids)
     new = NewLearning(**{name: getattr(learning, name) for name in CARRIED})
     done = learn(target.trusted_as(learning.trust), new, anyway=True, origin="move")
-    if not done.merged:
-        with target.db.write(target.space) as tx:
+    earned = {} if done.merged else {"confidence": learning.confidence}
+    with target.db.write(target.space) as tx:
+        if not done.merged:
             rows.count_verdict(
                 tx,
                 done.learning.id,
@@ -95,21 +103,36 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
                 stored=round(learning.confidence * 1000),
                 at=target.clock.now(),
             )
-            earned = {"confidence": learning.confidence}
-            events.record(tx, target, subject=done.learning.id, what="learning.moved", new=earned, reason="moved here")
+        events.record(tx, target, subject=done.learning.id, what=ARRIVED, new=earned, reason="moved here")
     archive(ctx, id, reason=f"moved to ring {to} as {done.learning.id}", what=MOVED)
     return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})
 
 
 def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
-    """Take back the newest change, here or the caller's own in a ring, or the one named here."""
-    latest, place, named = ctx.read(newest_undoable, change=change), ctx, "project"
-    mine = partial(newest_undoable, who=ctx.actor.name)
-    for name, last in [] if change else ctx.rings.ask(ctx, lambda ring: ring.read(mine)):
+    """Take back the newest change, here or the caller's own in a ring, or the one named here; of a move both halves."""
+    skipped: list[str] = []
+    mine = partial(newest_undoable, change=change, who=ctx.actor.name, but=skipped)
+    while True:
+        found = [(PROJECT, ctx.read(newest_undoable, change=change, but=skipped))]
+        found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
         # A topic is changed, and that undone, in the folder of its space.
-        if last and not last.what.startswith("topic.") and (latest is None or _later(last) > _later(latest)):
-            latest, place, named, change = last, ctx.rings.named(ctx, name), name, last.change
-    return undo_newest(place, change=change, ring=named)
+        known = [
+            (name, last) for name, last in found if last and (name == PROJECT or not last.what.startswith("topic."))
+        ]
+        if not known or (change and known[0][0] != PROJECT):
+            raise Refused("that change was undone already" if change else "there is nothing to undo")
+        name, last = max(known, key=lambda pair: _later(pair[1]))
+        if last.what not in (MOVED, ARRIVED):
+            return undo_newest(ctx if change else ctx.rings.named(ctx, name), change=last.change)
+        halves = [(name, half) for name, half in known if half.change == last.change and half.what in (MOVED, ARRIVED)]
+        if PROJECT in dict(halves) or len(halves) == 2:
+            break
+        skipped.append(last.change)  # a move between a ring and another project, which takes it back whole
+    if len(halves) == 1 and (broken := ctx.rings.left_out):
+        raise Refused(f"the last change is a move, and ring {', '.join(broken)} cannot be read now; try again later")
+    halves.sort(key=lambda pair: pair[1].what == MOVED)  # cut off between the two, it can be taken back again
+    restored = [undo_newest(ctx.rings.named(ctx, name), change=last.change) for name, _ in halves]
+    return [each for half in reversed(restored) for each in half]  # type: ignore[return-value]
 
 
 def _later(event: Event) -> tuple[int, bool]:

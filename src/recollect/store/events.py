@@ -83,13 +83,19 @@ def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
 
 
 def last_undoable(
-    tx: Tx, family: str, *, besides: tuple[str, ...] = (), change: str = "", who: str = ""
+    tx: Tx,
+    family: str,
+    *,
+    besides: tuple[str, ...] = (),
+    change: str = "",
+    who: str = "",
+    but: Collection[str] = (),
 ) -> list[Event]:
     """The newest change to a family (`learning`) that was not undone; kinds of events in `besides` cannot be.
 
-    With `change`, that one or none; with `who`, only this actor's.
+    With `change`, that one or none; with `who`, only this actor's; none of `but`.
     """
-    undone: set[str] = set()
+    undone = {*but}
     for event in newest(tx, prefix=f"{family}."):
         if event.what == f"{family}.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
