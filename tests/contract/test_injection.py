@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Learning, Memory, NotFound, Refused, ScriptedClock
-from recollect.text.frame import section
+from recollect.text.frame import ContextBudget, section
 from recollect.text.tokens import tokens
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
@@ -341,3 +341,46 @@ def test_learnings_that_may_not_be_shown_do_not_crowd_out_the_one_that_may(memor
         memory.learn(learning(title=f"Kafka rebalance {number}", observation=f"Seen{number} z{number}", confidence=0.3))
     proven = memory.learn(learning(title="Kafka rebalance", observation="Eager rebalances stop all", confidence=0.8))
     assert shown(memory, title="Kafka rebalance") == [proven.learning.id]
+
+
+def given_and_why(memory: Memory, prompt: str) -> tuple[set[str], list[Any]]:
+    """What a prompt is given, and the reasons for it."""
+    given = memory.sessions.prompted(prompt, session="preview", task="preview", room=ContextBudget())
+    return {*given.learnings, *given.entries}, memory.sessions.candidates(prompt, given)
+
+
+def test_what_a_prompt_is_given_passes_every_bar_that_its_reasons_name(memory: Memory) -> None:
+    """Learnings and entries are ranked apart: among many entries a learning looks less relevant than it is."""
+    memory.learn(learning())
+    for number in range(5):
+        memory.learn(similar(number, confidence=0.5))
+    for number, service in enumerate(SERVICES):
+        text = f"Stripe webhooks of {service} that arrive out of order wait for the created time. {number} done."
+        memory.journal.add(text=text, topic=f"Stripe webhooks out of order in {service}")
+    settings = memory.context.settings.inject
+    for prompt in (str(ASKED["title"]), "webhooks out of order", "Stripe webhooks reach alpha", "order of golf"):
+        given, considered = given_and_why(memory, prompt)
+        assert given
+        shown = {one.id: one for one in considered if not one.held_back}
+        assert shown.keys() == given
+        for one in shown.values():
+            assert one.relevance >= round(settings.learning_relevance if one.confidence else settings.relevance, 2)
+        assert all(one.held_back.startswith(("relevance", "no room", "confidence")) for one in considered[len(shown) :])
+
+
+def test_each_bar_that_holds_a_candidate_back_is_named(memory: Memory, open_memory: Opener) -> None:
+    gone, low, tried = (
+        memory.learn(similar(number, confidence=confidence)).learning.id
+        for number, confidence in enumerate((0.8, 0.3, 0.4))
+    )
+    memory.learnings.archive(gone)
+    with_verdicts(memory, tried, 3)
+    with open_memory(actor=STRANGER) as outside:
+        external = outside.learn(similar(4)).learning.id
+        entry = outside.journal.add(text="Webhooks of Stripe arrive out of order in the lab.", topic="Lab").id
+    _, considered = given_and_why(memory, str(ASKED["title"]))
+    why = {one.id: one.held_back for one in considered}
+    assert why[gone] == "archived"
+    assert why[low] == "confidence 0.30 is below 0.40"
+    assert why[tried] == "confidence 0.55 is below 0.60, and it had its trial"
+    assert why[external] == why[entry] == "came from outside, and nobody adopted it"

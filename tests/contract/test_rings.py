@@ -88,6 +88,19 @@ def test_the_last_session_tells_why_it_was_given_something_of_a_ring(opening: Op
     assert "uv" in reason.words
 
 
+def test_the_reasons_of_a_preview_name_what_comes_from_a_ring(opening: Opening) -> None:
+    kept = opening("a").learn(learning(UV), to="me").learning
+    b = opening("b")
+    b.learn(learning())
+    given = b.sessions.prompted(ASKED, session="preview", task="preview", room=_room())
+    (reason,) = b.sessions.candidates(ASKED, given)
+    assert (given.learnings, reason.id, reason.ring, reason.held_back) == ((kept.id,), kept.id, "me", "")
+    b.learn(learning(UV))
+    given = b.sessions.prompted(ASKED, session="preview", task="preview", room=_room())
+    why = {one.ring: one.held_back for one in b.sessions.candidates(ASKED, given)}
+    assert why == {"project": "", "me": "the project has learned the same"}
+
+
 def test_undo_takes_back_ones_own_change_in_a_ring_when_that_was_the_last(
     opening: Opening, clock: ScriptedClock
 ) -> None:

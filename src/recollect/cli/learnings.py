@@ -17,9 +17,9 @@ import click
 from recollect.cli.command import Group, Output, answers, listing, page_of, paged, redactions, table
 from recollect.core.choices import PATTERN_TYPES, STATUSES, VERDICTS, Verdict
 from recollect.core.clock import iso
-from recollect.core.context import PROJECT
+from recollect.core.context import ME, PROJECT
 from recollect.core.decision import Decision
-from recollect.core.errors import BadInput, RecollectError, Refused
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain
@@ -191,11 +191,14 @@ def _options(fields: tuple[str, ...]) -> str:
 @click.option("--tag", help="Only with this tag.")
 @click.option("--min-confidence", type=float, default=0.0, help="Leave out learnings below this.")
 @click.option("--sort", default="newest", show_default=True, type=click.Choice(list(SORTS)), help="Order of the list.")
+@click.option("--ring", default=PROJECT, show_default=True, help="The ring: project, me, or a shared space.")
 @paged
 @answers
-def list_(memory: Memory, limit: int, offset: int, **wanted: Any) -> Output:
+def list_(memory: Memory, ring: str, limit: int, offset: int, **wanted: Any) -> Output:
     """List learnings."""
-    found, total = memory.learnings.page(limit=limit, offset=offset, **wanted)
+    if ring == ME and ME not in memory.context.rings.names:  # to list is no reason to begin it
+        raise NotFound("your own ring holds nothing yet; begin it with: recollect learn add --to me")
+    found, total = memory.ring(ring).learnings.page(limit=limit, offset=offset, **wanted)
     rows = [(each.id, f"{each.confidence:.3f}", each.status, each.title) for each in found]
     nothing = "no such learnings; add one with: recollect learn add, or look wider: --status all"
     text = table(("id", "confidence", "status", "title"), rows, nothing)

@@ -6,8 +6,9 @@ Those two are run by readers of their own, which do not load click.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +21,9 @@ from recollect.hosts.hook import program
 from recollect.hosts.payloads import HOSTS
 from recollect.memory import Memory
 from recollect.text.markers import UNTYPED
+
+if TYPE_CHECKING:
+    from recollect.inject.reasons import Considered
 
 
 @click.command()
@@ -47,19 +51,26 @@ def last(memory: Memory, host: str | None) -> Output:
         lines.append(f"\n{iso(each.at)} {each.event}" + (f": {shorten(each.prompt, 100)}" if each.prompt else ""))
         why = {one.id: one for one in each.considered}
         for id in each.given:
-            one = why.get(id)
-            lines.append(f"  {id}" + (f"  {shorten(one.title, 90)}" if one else ""))
-            if one:
-                sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""
-                ring = f", ring {one.ring}" if one.ring != PROJECT else ""
-                lines.append(f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}{ring}")
-            if id.startswith("learn_"):
-                lines.append(f"    do: recollect learn edit {id} | learn archive {id} | learn rate {id}")
-            elif id.startswith("log/"):
-                lines.append(f"    do: recollect get {id} | store purge {id}")
+            lines += _given(id, why.get(id))
         lines += [] if each.given else ["  nothing"]
-        lines += [f"  left out: {one.id} {one.held_back}" for one in each.considered if one.id not in each.given]
+        for one in each.considered:
+            if one.id not in each.given:
+                lines.append(f"  left out: {one.id}  {shorten(one.title, 60)}: {one.held_back}")
     return Output(found, "\n".join(lines))
+
+
+def _given(id: str, one: Considered | None) -> Iterator[str]:
+    yield f"  {id}" + (f"  {shorten(one.title, 90)}" if one else "")
+    if one:
+        sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""
+        ring = f", ring {one.ring}" if one.ring != PROJECT else ""
+        yield f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}{ring}"
+    if id.startswith("learn_"):
+        yield f"    do: recollect learn edit {id} | learn archive {id} | learn rate {id}"
+    elif id.startswith("dec_"):
+        yield f"    do: recollect decision edit {id} | decision reverse {id}"
+    elif "log/" in id:
+        yield f"    do: recollect get {id} | store purge {id}"
 
 
 @click.group(cls=Group)

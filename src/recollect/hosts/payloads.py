@@ -1,4 +1,6 @@
-"""The agent programs we know: their hook payloads as events of a session, and our answers in their form."""
+"""The agent programs we know: their hook payloads as events of a session, our answers in their form, and which of them
+runs this process.
+"""
 
 from __future__ import annotations
 

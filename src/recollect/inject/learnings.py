@@ -9,7 +9,7 @@ from recollect.core.context import FARTHER
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.records import check_limit, record, replace
-from recollect.core.values import FULL, thousandths
+from recollect.core.values import thousandths
 from recollect.search.query import Question, ask
 from recollect.search.rank import THOROUGH, Candidates, best, looked_up
 from recollect.store import learnings as rows
@@ -139,30 +139,45 @@ def task_question(tx: Tx, text: str) -> Question:
     return ask(tx, text, respell=False)
 
 
+def eligible(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> dict[int, int]:
+    """The confidences of learnings that a task may be shown, proven or on trial, by document, most promising first."""
+    bar = _bar(ctx, wanted)
+    least = min(bar, thousandths(ctx.settings.inject.explore_from))
+    rules = Filter(min_confidence=least, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
+    walked = 0
+    found: dict[int, int] = {}
+    for portion in looked_up(tx, question, LEARNINGS):
+        walked += len(portion)
+        confidences = rows.confidences_of(tx, portion, rules)
+        found |= {doc: confidences[doc] for doc in portion if doc in confidences}
+        proven_enough = sum(confidence >= bar for confidence in found.values()) >= THOROUGH.pool
+        if proven_enough or (found and walked >= THOROUGH.walked):  # read on only while nothing can be shown
+            break
+    return found
+
+
+def proven_and_on_trial(ctx: Context, wanted: NewInjection, found: dict[int, int]) -> tuple[Candidates, Candidates]:
+    """Two rankings, because in a young store many learnings are on trial and would crowd out the proven."""
+    bar = _bar(ctx, wanted)
+    proven = [doc for doc, confidence in found.items() if confidence >= bar]
+    on_trial = [doc for doc, confidence in found.items() if confidence < bar]
+    return Candidates(wanted=LEARNINGS, docs=proven), Candidates(wanted=LEARNINGS, docs=on_trial)
+
+
+def _bar(ctx: Context, wanted: NewInjection) -> int:
+    return thousandths(ctx.settings.inject.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
+
+
 def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Fitting]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
-    bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
-    explore_from = thousandths(settings.explore_from)
-
     # A search for an id finds it in any state; a task that mentions an id is not such a search.
     question = replace(question, ids=())
-    rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-    docs: list[int] = []
-    confidences: dict[int, int] = {}
-    for portion in looked_up(tx, question, LEARNINGS):
-        docs += portion
-        confidences |= rows.confidences_of(tx, portion, rules)
-        proven_enough = sum(confidence >= bar for confidence in confidences.values()) >= THOROUGH.pool
-        if proven_enough or (confidences and len(docs) >= THOROUGH.walked):  # read on only while nothing can be shown
-            break
-
+    first, second = proven_and_on_trial(ctx, wanted, eligible(tx, ctx, wanted, question))
     left_out = set(wanted.known)
 
-    def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Fitting]:
-        some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
-        among = Candidates(wanted=LEARNINGS, docs=some)
+    def fitting(among: Candidates, limit: int, *, on_trial: bool) -> list[Fitting]:
         while True:
             found = best(tx, question, among, limit=limit + len(left_out))
             relevance = {hit.passage.id: hit.relevance for hit in found if hit.relevance >= settings.learning_relevance}
@@ -170,18 +185,16 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
             repeated = rows.from_outcome(tx, near, wanted.outcome)
             if not repeated:
                 return [
-                    Fitting(learning=one, relevance=relevance[one.id], on_trial=below <= FULL)
-                    for one in rows.many(tx, near)
+                    Fitting(learning=one, relevance=relevance[one.id], on_trial=on_trial) for one in rows.many(tx, near)
                 ]
             left_out.update(repeated)  # checked for the chosen ones only, because a prompt waits
 
-    # Two rankings, because in a young store many learnings are on trial and would crowd out the proven.
-    proven = between(slots, least=bar)
-    on_trial: list[Fitting] = []
+    proven = fitting(first, slots, on_trial=False)
+    trials: list[Fitting] = []
     # A caller who sets the bar wants none on trial.
-    if wanted.min_confidence is None and explore_from < bar and (slots > 1 or not proven):
-        waiting = between(LOOKED_AT, least=explore_from, below=bar)
-        on_trial = [one for one in waiting if one.learning.verdicts < TRIAL_VERDICTS][:1]
-    chosen = [*proven[: slots - len(on_trial)], *on_trial]
+    if wanted.min_confidence is None and second.docs and (slots > 1 or not proven):
+        waiting = fitting(second, LOOKED_AT, on_trial=True)
+        trials = [one for one in waiting if one.learning.verdicts < TRIAL_VERDICTS][:1]
+    chosen = [*proven[: slots - len(trials)], *trials]
     contradicted = rows.contradicted(tx, [one.learning.id for one in chosen])
     return [one for one in chosen if one.learning.id not in contradicted]

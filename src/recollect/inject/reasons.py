@@ -1,33 +1,41 @@
 """Why a prompt is given what it is given: every candidate with the words that matched, and what held it back.
 
-For the page; no hook loads it. It does not repeat the choice of `inject/prompt.py`: what was chosen comes in, and each
-other candidate is held against the bars in their order. Also what the last session was given, prompt by prompt, each
-with its candidates, of the rings too, as they are judged now.
+For the page and `recollect last`; no hook loads it. Candidates are ranked in the pools in which `inject/prompt.py`
+ranks them, because a relevance depends on the others of its pool. The choice is not repeated: what was chosen comes in,
+and each other candidate is held against the bars in their order, here and in each ring.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from functools import partial
+from collections.abc import Collection, Iterator
 
 from recollect.capture.log import unlogged
-from recollect.core.context import PROJECT, Context
+from recollect.core.context import PROJECT, Context, Tx
 from recollect.core.errors import NotFound
 from recollect.core.learning import Learning
 from recollect.core.records import record, replace
-from recollect.inject.learnings import INJECTABLE, task_question
+from recollect.inject.learnings import (
+    INJECTABLE,
+    TRIAL_VERDICTS,
+    NewInjection,
+    eligible,
+    proven_and_on_trial,
+    task_question,
+)
+from recollect.inject.prompt import earlier, glanced
 from recollect.search import words
-from recollect.search.everything import id_in, named
+from recollect.search.everything import id_in
+from recollect.search.query import Question
 from recollect.search.rank import Candidates, Scored, best
 from recollect.store import learnings as rows
 from recollect.store import sessions
 from recollect.store.passages import Narrow
-from recollect.store.sessions import ReportedEvent
 from recollect.text.tokens import terms
 
-LOOKED_AT = 20  # candidates a person reads through
-CANDIDATES = Candidates(wanted=Narrow(kinds=(rows.KIND, "log")))
+LOOKED_AT = 10  # candidates of a pool that a person reads through
+LEARNINGS = Candidates(wanted=Narrow(kinds=(rows.KIND,)))
+FROM_OUTSIDE = Candidates(wanted=Narrow(kinds=("log",), trusts=("external",)))
 
 
 @record
@@ -53,38 +61,79 @@ def candidates(
     session: str = "",
     at: int | None = None,
 ) -> list[Considered]:
-    """What was looked at for a prompt, what was shown first, then the most relevant.
+    """What was looked at for a prompt, here and in each ring: what was shown first, then the most relevant.
 
     Of a prompt of the past: its session, what that was given `before` it, and its time, after which nothing counts.
     """
     said = {term: word.lower() for word in re.findall(r"[\w'-]+", prompt) for term in terms(word)}
-    with ctx.db.read(ctx.space) as tx:
-        question = task_question(tx, prompt)
-        hits = best(tx, question, CANDIDATES, limit=LOOKED_AT)
-        learnings = {one.id: one for one in rows.many(tx, [hit.passage.id for hit in hits])}
-        found = []
-        for hit in hits:
-            one, learning = hit.passage, learnings.get(hit.passage.id)
-            if one.id in shown:
-                held_back = ""
-            elif one.id in before:
-                held_back = "was shown earlier in this session"
-            elif (at is not None and one.at >= at) or (session and one.thread.endswith(f"/{session}")):
-                continue  # said later, or by this session itself
+    wanted = NewInjection(task=session or "none", outcome=session or "none", title=prompt)
+
+    def near(place: Context) -> list[Considered]:
+        with place.db.read(place.space) as tx:
+            question = task_question(tx, prompt)
+            if place is ctx:
+                hits = list(_ranked(tx, ctx, wanted, question, LOOKED_AT + len(before)))
             else:
-                held_back = _held_back(ctx, hit, learning)
-            found.append(
-                Considered(
-                    id=one.id,
-                    kind=one.kind,
-                    title=one.title,
-                    relevance=round(hit.relevance, 2),
-                    words=tuple(said.get(term, term) for term in words.matched(one.terms, question)[1]),
-                    confidence=learning.confidence if learning else None,
-                    held_back=held_back,
+                hits = [(hit, "", "") for hit in glanced(tx, place, wanted, question)[0]]
+            ids = [hit.passage.id for hit, _, _ in hits if hit.passage.kind == rows.KIND]
+            learnings = {one.id: one for one in rows.many(tx, ids)}
+            own = rows.from_outcome(tx, ids, wanted.outcome)
+            contradicted = rows.contradicted(tx, ids)
+            works = {(hit.passage.thread, hit.passage.title) for hit, _, _ in hits if hit.passage.id in shown}
+            found: dict[str, Considered] = {}
+            for hit, id, title in hits:
+                one, learning = hit.passage, learnings.get(hit.passage.id)
+                if (at is not None and one.at >= at) or (session and one.thread.endswith(f"/{session}")):
+                    continue  # said later, or by this session itself
+                held_back = _held_back(place, hit, learning)
+                if one.id in own:
+                    held_back = "was learned in this session"
+                elif one.id in contradicted:
+                    held_back = "may contradict another learning; the inbox asks"
+                elif not learning and (one.thread, one.title) in works:
+                    held_back = "another turn of the same work is shown"
+                found.setdefault(
+                    id or one.id,
+                    Considered(
+                        id=id or one.id,
+                        kind=one.kind,
+                        title=title or one.title,
+                        relevance=round(hit.relevance, 2),
+                        words=tuple(said.get(term, term) for term in words.matched(one.terms, question)[1]),
+                        confidence=learning.confidence if learning else None,
+                        held_back=held_back,
+                    ),
                 )
-            )
-    return sorted(found, key=lambda one: (bool(one.held_back), -one.relevance))
+            return list(found.values())
+
+    told: list[Considered] = []
+    here = near(ctx)
+    known = {one.title for one in here if one.kind == rows.KIND}
+    for ring, found in [(PROJECT, here), *ctx.rings.ask(ctx, near)]:
+        for one in found:
+            id, held_back = id_in(ring, one.id), one.held_back
+            if ring != PROJECT and one.kind == rows.KIND and one.title in known:
+                held_back = "the project has learned the same"
+            if id in shown:
+                held_back = ""
+            elif id in before:
+                held_back = "was shown earlier in this session"
+            told.append(replace(one, id=id, ring=ring, held_back=held_back))
+    return sorted(told, key=lambda one: (bool(one.held_back), -one.relevance))
+
+
+def _ranked(
+    tx: Tx, ctx: Context, wanted: NewInjection, question: Question, limit: int
+) -> Iterator[tuple[Scored, str, str]]:
+    """The best of each pool of the project, the pools that a prompt may be shown first; the id and the title where it
+    is told by others than its own."""
+    without_ids = replace(question, ids=())
+    pools = [*proven_and_on_trial(ctx, wanted, eligible(tx, ctx, wanted, without_ids)), LEARNINGS]
+    among, taught = earlier(tx, ctx)
+    for pool, asked in (*((one, without_ids) for one in pools), (among, question), (FROM_OUTSIDE, question)):
+        for hit in best(tx, asked, pool, limit=limit):
+            principle = taught.get(hit.passage.id)
+            yield hit, principle.id if principle else "", principle.title if principle else ""
 
 
 def _held_back(ctx: Context, hit: Scored, learning: Learning | None) -> str:
@@ -94,15 +143,14 @@ def _held_back(ctx: Context, hit: Scored, learning: Learning | None) -> str:
         return learning.out_of_use
     if hit.passage.trust not in INJECTABLE:
         return "came from outside, and nobody adopted it"
+    if learning and learning.confidence < settings.explore_from:
+        return f"confidence {learning.confidence:.2f} is below {settings.explore_from:.2f}"
     floor = settings.learning_relevance if learning else settings.relevance
     if hit.relevance < floor:
         return f"relevance {hit.relevance:.2f} is below {floor:.2f}"
-    if learning and learning.confidence < settings.explore_from:
-        return f"confidence {learning.confidence:.2f} is below {settings.explore_from:.2f}"
     if learning and learning.confidence < settings.min_confidence:
-        return (
-            f"confidence {learning.confidence:.2f} is below {settings.min_confidence:.2f}, and the trial slot is taken"
-        )
+        why = "it had its trial" if learning.verdicts >= TRIAL_VERDICTS else "the trial slot is taken"
+        return f"confidence {learning.confidence:.2f} is below {settings.min_confidence:.2f}, and {why}"
     most = settings.max_learnings if learning else settings.entries
     return f"no room: {most} at most, and those shown fit better"
 
@@ -119,16 +167,6 @@ class GivenAt:
     prompt: str
     given: tuple[str, ...]
     considered: tuple[Considered, ...]
-
-
-def _near(ctx: Context, prompt: str, event: ReportedEvent, before: Collection[str]) -> list[Considered]:
-    """The candidates of a prompt of the past, here and in each ring."""
-    looked_at = partial(candidates, prompt=prompt, session=event.session, at=event.at)
-    near = looked_at(ctx, shown=event.given, before=before)
-    shown, earlier = ({id.rpartition(":")[2] for id in ids if ":" in id or named(id)} for ids in (event.given, before))
-    for name, found in ctx.rings.ask(ctx, lambda ring: looked_at(ring, shown=shown, before=earlier)):
-        near += [replace(one, ring=name, id=id_in(name, one.id)) for one in found]
-    return sorted(near, key=lambda one: (bool(one.held_back), -one.relevance))
 
 
 @record
@@ -154,7 +192,9 @@ def last(ctx: Context, host: str = "") -> LastSession:
     told = []
     before: set[str] = set()
     for each, prompt in zip(events, reversed(prompts), strict=True):
-        near = _near(ctx, prompt, each, before) if prompt else []
+        near = []
+        if prompt:
+            near = candidates(ctx, prompt, shown=each.given, before=before, session=found.id, at=each.at)
         before |= {*each.given}
         if each.given or prompt:
             told.append(
