@@ -650,7 +650,7 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: a refusal reaches the host",
-        where="cli.hook:main",
+        where="cli.printing:answer_hook",
         old="    except BaseException:",
         new="    except KeyboardInterrupt:",
         tests=(f"{SETUP}::test_a_hook_called_wrongly_is_silent",),

@@ -49,9 +49,9 @@ def run(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in FAST and not {"--help", "-h"} & set(arguments):
         if arguments[0] == "hook":
-            from recollect.cli.hook import main as hook
+            from recollect.cli.printing import answer_hook
 
-            return hook(arguments[1:])
+            return answer_hook(arguments[1:])
         from recollect.cli.inject import main as inject
 
         return inject(arguments[1:])

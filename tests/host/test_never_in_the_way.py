@@ -19,7 +19,7 @@ import pytest
 
 from hooks import shown, transcript
 from recollect import Memory
-from recollect.cli.hook import main
+from recollect.cli.printing import answer_hook
 from recollect.core.clock import iso, parse_time
 from shell import Shell
 
@@ -77,7 +77,7 @@ class Host:
             assert (done.returncode, done.stderr) == (0, b"")
             return done.stdout.decode()
         with _as_process({**self.shell.environ, **now}, stdin, self.shell.folder):
-            assert main(arguments) == 0
+            assert answer_hook(arguments) == 0
         printed = self._capsys.readouterr()
         assert printed.err == ""
         return printed.out

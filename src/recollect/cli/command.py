@@ -233,6 +233,10 @@ def listing(
     return {key: found, "total": len(found) if total is None else total, "limit": limit, "offset": offset, **more}
 
 
+expecting = click.option("--version", type=int, help="Refuse if it has changed since this version.")
+because = click.option("--reason", default="", help="Why; shown by `why`.")
+
+
 def paged(command: F) -> F:
     command = click.option("--offset", type=int, default=0, help="How many to skip.")(command)
     return click.option("--limit", type=int, default=50, show_default=True, help="How many.")(command)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, listing, page_of, redactions, table
+from recollect.cli.command import Group, Output, answers, expecting, listing, page_of, redactions, table
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.decision_page import LEVELS, full_text, headline, render_page, wisdom_text
@@ -66,7 +66,7 @@ def decision() -> None:
 @click.option("--outcome", required=True, type=click.Choice(OUTCOMES), help="How it turned out.")
 @click.option("--result", default="", help="What happened.")
 @click.option("--lesson", default="", help="What to remember, as a sentence.")
-@click.option("--version", type=int, help="Refuse when the decision is not at this version any more.")
+@expecting
 @answers
 def review(memory: Memory, id: str, outcome: Any, result: str, lesson: str, version: int | None) -> Output:
     """Record the outcome of a decision. A later review replaces it; `why` shows both."""
@@ -90,7 +90,7 @@ def show(memory: Memory, id: str) -> Output:
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
 @click.option("--category", help="New category.")
 @_details
-@click.option("--version", type=int, help="Refuse when the decision is not at this version any more.")
+@expecting
 @answers
 def edit(memory: Memory, id: str, pairs: tuple[str, ...], version: int | None, **given: Any) -> Output:
     """Edit a decision; each option replaces the old value of its field."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, listing, page_of, paged, redactions, table
+from recollect.cli.command import Group, Output, answers, because, expecting, listing, page_of, paged, redactions, table
 from recollect.core.choices import PATTERN_TYPES, STATUSES, VERDICTS, Verdict
 from recollect.core.clock import iso
 from recollect.core.context import ME, PROJECT
@@ -234,7 +234,7 @@ def history(memory: Memory, id: str) -> Output:
 @click.option("--domain", help="New domain; an empty one removes it.")
 @click.option("--pattern-type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
-@click.option("--version", type=int, help="Refuse if the learning has changed since this version.")
+@expecting
 @answers
 def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Output:
     """Edit a learning. Without options, your editor opens."""
@@ -263,7 +263,7 @@ def tag(memory: Memory, id: str, add_: tuple[str, ...], remove: tuple[str, ...])
 
 @learn.command()
 @click.argument("id")
-@click.option("--reason", default="", help="Why; shown by `why`.")
+@because
 @answers
 def archive(memory: Memory, id: str, reason: str) -> Output:
     """Archive a learning; `learn restore` brings it back."""
@@ -283,7 +283,7 @@ def restore(memory: Memory, id: str) -> Output:
 @learn.command()
 @click.argument("old")
 @click.argument("new")
-@click.option("--reason", default="", help="Why; shown by `why`.")
+@because
 @answers
 def supersede(memory: Memory, old: str, new: str, reason: str) -> Output:
     """Mark OLD as replaced by NEW."""
@@ -294,7 +294,7 @@ def supersede(memory: Memory, old: str, new: str, reason: str) -> Output:
 @learn.command()
 @click.argument("keep")
 @click.argument("other")
-@click.option("--reason", default="", help="Why; shown by `why`.")
+@because
 @answers
 def merge(memory: Memory, keep: str, other: str, reason: str) -> Output:
     """Merge OTHER into KEEP: tags, sources and recurrence move over."""

@@ -88,12 +88,7 @@ def embed(memory: Memory) -> Output:
     """Embed every passage that has no vectors yet, so that search finds it by meaning."""
     with progress("passages") as told:
         done = memory.data.embed(progress=told)
-    text = _without_vectors(memory, done.why_not) or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    if done.why_not == NO_EMBEDDER:
+        text += "; embed.use is off" if memory.context.settings.embed.use == "off" else f"; {EMBEDDER_MISSING}"
     return Output(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)
-
-
-def _without_vectors(memory: Memory, why_not: str) -> str:
-    if why_not != NO_EMBEDDER:
-        return why_not
-    off = memory.context.settings.embed.use == "off"
-    return f"{why_not}; {'embed.use is off' if off else EMBEDDER_MISSING}"

@@ -1,10 +1,8 @@
-"""Answers to standard output and text from standard input, for every command; imports nothing a worker would pay for.
+"""What every command needs of its process, without click: printing, reading, opening the memory, and who types. Also
+`recollect hook` and `recollect mcp`, which programs wait for.
 
-Output is UTF-8 whatever the locale says: what is piped must be what is stored.
-
-Opening a memory for a command, and saying who is at the keyboard.
-
-Trust comes from the channel: a terminal is a person's, unless a host's environment says that an agent types.
+Output is UTF-8 whatever the locale says: what is piped must be what is stored. Trust comes from the channel: a terminal
+is a person's, unless a host's environment says that an agent types.
 """
 
 from __future__ import annotations
@@ -88,4 +86,34 @@ def speak_mcp(folder: str | None) -> int:
 
     ci = in_ci(os.environ)
     speak(lambda: find_project(folder), lambda: open_memory(folder, replay=not ci), read_only=ci)
+    return 0
+
+
+def answer_hook(arguments: list[str]) -> int:
+    """Answer `recollect hook EVENT --host H [--pid PID]`, which a host calls with JSON on standard input.
+
+    It always exits with 0 and prints nothing but its answer: an agent must never stop because of its memory.
+    """
+    try:
+        rest = [part for argument in arguments for part in argument.split("=", 1)]
+        given = {}
+        for name in ("--host", "--pid"):  # on either side of the event
+            if name in rest:
+                at = rest.index(name)
+                given[name] = rest.pop(at + 1)
+                rest.pop(at)
+        (event,) = rest
+        import json  # `inject` does without
+        import time
+
+        from recollect.hosts.hook import respond, seconds_of, time_limit
+
+        host, began = given["--host"], time.monotonic()
+        with time_limit(seconds_of(host, event)):
+            said = "{}" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8", "replace") or "{}"
+            payload = json.loads(said)
+        pid = int(given.get("--pid", 0))
+        respond(host, event, payload, os.environ, put, pid=pid, spent=time.monotonic() - began)
+    except BaseException:  # noqa: BLE001 — the fail-open edge: not even Ctrl-C may look like a refusal to the host
+        pass
     return 0

@@ -310,11 +310,9 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
         install.undo(target, known, changes)
         install.keep_out_of_git(target, shared=True)
         lines = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
-        text = "\n".join([*(lines or ["nothing to do: no host was told about this memory"]), _STAYS])
+        lines = lines or ["nothing to do: no agent program is set up for this memory"]
+        text = "\n".join([*lines, "What is remembered stays, and so does recollect.toml"])
     emit({"restored": [change.file for change in changes]}, text, as_json=as_json)
-
-
-_STAYS = "what is remembered stays, and so does recollect.toml"
 
 
 @host.command()
@@ -327,9 +325,8 @@ def pause(off: bool, project: str | None, as_json: bool) -> None:
     if off:
         mark.unlink(missing_ok=True)
     else:
-        write_path(mark, "hooks are silent while this file is here; recollect host pause --off removes it\n")
-    text = "hooks answer again" if off else "hooks are silent; go on with: recollect host pause --off"
-    emit({"paused": not off}, text, as_json=as_json)
+        write_path(mark, f"{SILENT}\n")
+    emit({"paused": not off}, "Hooks answer again" if off else SILENT, as_json=as_json)
 
 
 @host.command()

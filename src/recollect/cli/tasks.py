@@ -14,6 +14,7 @@ import click
 
 from recollect.cli.command import Group, Output, answers, page_of, paged, reads_input, table
 from recollect.cli.inject import OPTIONS, run
+from recollect.cli.printing import answer_hook
 from recollect.core.clock import iso
 from recollect.core.context import PROJECT
 from recollect.core.records import replace
@@ -202,9 +203,7 @@ def hook(event: str, host: str, pid: int) -> int:
 
     Hosts call it; `recollect init --host HOST` tells them to. It always exits with 0.
     """
-    from recollect.cli.hook import main
-
-    return main([event, "--host", host, "--pid", str(pid)])
+    return answer_hook([event, "--host", host, "--pid", str(pid)])
 
 
 @click.command()

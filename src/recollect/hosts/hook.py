@@ -57,7 +57,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 PAUSED = "paused"
-SILENT = "hooks are silent: recollect host pause --off lets them answer again"
+SILENT = "Hooks are silent until you run: recollect host pause --off"
 
 
 def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> bool:

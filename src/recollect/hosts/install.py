@@ -29,7 +29,6 @@ from recollect.hosts.host_files import (
     read,
     users_file,
 )
-from recollect.hosts.payloads import running
 from recollect.store.files import write_path
 from recollect.store.project import Project
 from recollect.store.register import spot_of
