@@ -219,9 +219,9 @@ def gone() -> str:
     return str(process.pid)
 
 
-def killed(shell: Shell, pid: str, asked: str = "Refactor the invoice renderer") -> None:
-    """A session that is killed after a prompt."""
-    path = transcript(shell.home / "killed.jsonl")
+def killed(shell: Shell, pid: str, asked: str = "Refactor the invoice renderer", *, keeps: bool = True) -> None:
+    """A session that is killed after a prompt, of a host that keeps a transcript or none."""
+    path = transcript(shell.home / "killed.jsonl") if keeps else str(shell.home / "none.jsonl")
     given = {"session_id": "s-0", "transcript_path": path}
     start = ("hook", "SessionStart", "--host", "claude-code", "--pid", pid)
     shell.said(*start, stdin=json.dumps({**given, "source": "startup"}), RECOLLECT_NOW="2026-03-02T08:00:00Z")
@@ -229,15 +229,19 @@ def killed(shell: Shell, pid: str, asked: str = "Refactor the invoice renderer")
     shell.said(
         "hook", "UserPromptSubmit", "--host", "claude-code", stdin=json.dumps({**given, "prompt": asked}), **later
     )
-    transcript(Path(path), (asked, ""))
+    if keeps:
+        transcript(Path(path), (asked, ""))
 
 
-def test_a_killed_session_is_told_and_logged_at_the_next_start(shell: Shell) -> None:
-    killed(shell, gone())
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_killed_session_is_told_and_logged_at_the_next_start(shell: Shell, keeps: bool) -> None:
+    killed(shell, gone(), keeps=keeps)
     first = answer(shell)
     assert "last session broke off at: Refactor the invoice renderer" in first["systemMessage"]
     assert "The last session broke off after: Refactor the invoice renderer" in shown(json.dumps(first))
     assert "- request: Refactor the invoice renderer" in shell.said("log", "show", "2026-03-02")
+    answer(shell, given=START.replace("s-1", "s-2"))
+    assert shell.said("log", "show", "2026-03-02").count("- request:") == 1
 
 
 def test_a_session_that_runs_beside_this_one_is_not_taken_for_killed(shell: Shell) -> None:

@@ -341,10 +341,14 @@ def tidy(ctx: Context, *, but: str = "") -> int:
     made = 0
     patience = 1.0 if but else 0.0  # seconds; the cycle that begins with a session may log it at this moment
     for session, size in known:
-        left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=size)
-        while os.path.isfile(session.transcript):
+        path = session.transcript if os.path.isfile(session.transcript) else ""
+        left = SessionTurn(session=session.id, host=session.host, path=path, end=size)
+        while True:
             try:
                 made += turn(ctx, left) is not None
+                if not path:
+                    with ctx.db.write(ctx.space) as tx:
+                        sessions.read_up_to(tx, session.id, transcript=session.transcript, place=size)
                 break
             except SessionBusy:
                 if patience <= 0:

@@ -137,27 +137,40 @@ def read_up_to(tx: Tx, id: str, *, transcript: str, place: int) -> None:
 
 
 def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[HostSession, int]]:
-    """Sessions that are over although their transcript says more than was read, each with its size, oldest first.
+    """Sessions that are over although more was said than was read, each with how far to read, oldest first.
 
-    A session is over when its host said so, when the host's process is gone, or when nothing was written for long.
+    A session is over when its host said so, when the host's process is gone, or when nothing was written for long. Of a
+    session without a transcript what was said is its events, as long as the last one is a prompt.
     """
     found = []
-    more = "AND transcript <> '' AND began_at >= :since ORDER BY began_at, id"
-    for each in select(tx, HostSession, "host_sessions", more, since=since):
+    for each in select(tx, HostSession, "host_sessions", "AND began_at >= :since ORDER BY began_at, id", since=since):
+        if each.id == but:
+            continue
         try:
             status = os.stat(each.transcript)
-        except OSError:
+        except (OSError, ValueError):
+            last, size = _last_event(tx, each.id)
+            if last in PROMPTS and size > each.place and is_over(tx, each):
+                found.append((each, size))
             continue
-        unread = each.id != but and status.st_size > each.place
-        if unread and (status.st_mtime * 1000 < now - QUIET or is_over(tx, each)):
+        if status.st_size > each.place and (status.st_mtime * 1000 < now - QUIET or is_over(tx, each)):
             found.append((each, status.st_size))
     return found
 
 
 def is_over(tx: Tx, each: HostSession) -> bool:
     """Whether a session's host ended it, or is gone."""
-    last = "SELECT event FROM host_events WHERE space = :space AND session = :id ORDER BY at DESC, id DESC LIMIT 1"
-    return tx.value(last, id=each.id) == "SessionEnd" or not _runs(each.pid)
+    return _last_event(tx, each.id)[0] == "SessionEnd" or not _runs(each.pid)
+
+
+def _last_event(tx: Tx, session: str) -> tuple[str, int]:
+    """What was heard last of a session, and how many events were heard in all."""
+    row = tx.row(
+        "SELECT event, count(*) OVER () FROM host_events WHERE space = :space AND session = :session "
+        "ORDER BY at DESC, id DESC LIMIT 1",
+        session=session,
+    )
+    return row or ("", 0)
 
 
 def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
