@@ -18,7 +18,7 @@ from typing import Any
 
 from recollect import Memory, NewLearning
 from recollect.core.context import Actor
-from recollect.models.judge import judge_files, judge_pairs
+from recollect.models.embed import judge_files, judge_pairs
 from recollect.text.claims import claims
 from recollect.text.compare import Comparison, Judge, compare, signs, weighed
 

@@ -29,7 +29,7 @@ from recollect import Memory, NewLearning
 from recollect.capture.learn import _made  # the row a capture makes, without comparing it to others
 from recollect.core.context import Context
 from recollect.core.learning import Learning
-from recollect.core.values import random_id
+from recollect.core.records import random_id
 from recollect.store import learnings as rows
 from recollect.store import passages
 from recollect.store.db import graded, index_tokens

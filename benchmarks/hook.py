@@ -24,7 +24,7 @@ from benchmarks import corpus
 from benchmarks.learnings import bulk
 from recollect import Actor, Memory
 from recollect.core.journal import NewEntry
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import passages
 
 BATCH = 5_000

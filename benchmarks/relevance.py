@@ -19,8 +19,8 @@ from typing import Any
 
 from benchmarks.retrieval import in_order, stores
 from recollect import Memory
+from recollect.core.records import Passage
 from recollect.core.settings import InjectSettings
-from recollect.core.values import Passage
 from recollect.inject.learnings import task_question
 from recollect.search.rank import best
 from recollect.store import passages

@@ -32,8 +32,8 @@ import numpy as np
 
 from benchmarks.corpus import learnings, queries
 from recollect import Memory
+from recollect.core.records import Passage
 from recollect.core.settings import EmbedSettings, ModelSettings
-from recollect.core.values import Passage
 from recollect.models.configured import ConfiguredModels
 from recollect.store import passages, vectors
 from recollect.store.vectors import Embedded, UnembeddedPassage

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Memory
-from recollect.core.writes import SessionEvent, Write
+from recollect.core.learning import SessionEvent, Write
 from recollect.hosts.hook import respond
 from recollect.text.tokens import terms
 

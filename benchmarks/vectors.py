@@ -28,7 +28,7 @@ from tests.servers import own_server
 
 from recollect import Memory
 from recollect.core.context import Context, Tx
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.models.embed import SentenceModel, default_files
 from recollect.models.scripted import ScriptedModels
 from recollect.search.meaning import refresh

@@ -678,9 +678,9 @@ MUTANTS = (
     ),
     Mutant(
         name="inject: content with the first candidates",
-        where="inject:relevant",
-        old="if proven_enough or (confidences and len(docs) >= THOROUGH.walked):",
-        new="if docs:",
+        where="inject:eligible",
+        old="if proven_enough or (found and walked >= THOROUGH.walked):",
+        new="if found:",
         tests=(
             "tests/contract/test_injection.py::"
             "test_learnings_that_may_not_be_shown_do_not_crowd_out_the_one_that_may[sqlite]",

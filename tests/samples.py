@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from recollect import NewLearning
-from recollect.core.values import Ids
+from recollect.core.records import Ids
 
 WEBHOOKS: dict[str, Any] = {
     "title": "Stripe webhooks arrive out of order",

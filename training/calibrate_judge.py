@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.detectors import KINDS, average_precision, claims_in
 from training.judge_pairs import LABELS, quintuples, sets
 
-from recollect.models.judge import judge_pairs
+from recollect.models.embed import judge_pairs
 from recollect.text.compare import compare, signs
 
 NAMES = ("same", "conflict", "near")

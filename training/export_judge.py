@@ -1,7 +1,7 @@
 """Export the trained judge as int8 ONNX and say what it is worth: python -m training.export_judge OUT [TARGET]
 
 OUT is what `training.judge` wrote. TARGET is where the package keeps its weights; the hash printed goes into
-`models/judge.py`. The quantised model is compared with the trained one on the held-out writers.
+`models/embed.py`. The quantised model is compared with the trained one on the held-out writers.
 """
 
 import hashlib

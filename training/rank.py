@@ -33,7 +33,7 @@ from benchmarks.bm25 import Bm25
 from benchmarks.retrieval import CachedModels, in_order, stores
 
 from recollect import Memory
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.search import learnt, rank
 from recollect.search.query import ask
 from recollect.store import passages

@@ -13,7 +13,7 @@ from conftest import STRANGER
 from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
 from recollect.api.auth import Public
 from recollect.core.journal import NewEntry
-from recollect.core.writes import SessionEvent, SessionTurn, Write
+from recollect.core.learning import SessionEvent, SessionTurn, Write
 from repos import Repo
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 

@@ -15,7 +15,7 @@ from browsing import Site
 from recollect import Memory, NewDecision, ScriptedClock
 from recollect.api.pages.base import LongWork
 from recollect.core.journal import NewEntry
-from recollect.core.writes import SessionEvent, SessionTurn, Write
+from recollect.core.learning import SessionEvent, SessionTurn, Write
 from recollect.hosts.hook import respond
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 

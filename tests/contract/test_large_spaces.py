@@ -9,7 +9,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import passages, vectors
 from recollect.store.postgres import PostgresDb, PostgresVectors
 from recollect.store.postgres_setup import initialise

@@ -9,7 +9,7 @@ import pytest
 
 from recollect import Memory
 from recollect.core.context import Tx
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import passages
 from recollect.store.lookup import ENOUGH, GRADES, RARITY_POWER, Query, candidates, understand
 

@@ -14,7 +14,7 @@ from hooks import Hooks, transcript
 from recollect import Memory, ScriptedClock
 from recollect.core.decision import NewDecision
 from recollect.core.journal import EntryType, NewEntry
-from recollect.core.writes import SessionTurn, Write
+from recollect.core.learning import SessionTurn, Write
 from recollect.store import db
 from recollect.text.frame import ROOMS, ContextBudget
 from recollect.text.transcript import MESSAGE_LIMIT

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import AGENT, PERSON, Opener
 from recollect import Memory, ScriptedClock, Trouble
-from recollect.core.writes import SessionTurn, Write
+from recollect.core.learning import SessionTurn, Write
 from recollect.hosts.payloads import HOSTS
 from recollect.memory.admin import Rescue
 from recollect.store import db

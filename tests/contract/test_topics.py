@@ -9,7 +9,7 @@ from recollect import Memory, Refused, ScriptedClock
 from recollect.capture import log
 from recollect.core.errors import Forbidden
 from recollect.core.journal import NewEntry
-from recollect.core.writes import SessionTurn
+from recollect.core.learning import SessionTurn
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import topics
 from recollect.store.topics import TopicRow

@@ -15,7 +15,7 @@ from conftest import AGENT, PERSON, Opener
 from recollect import BadInput, LearningEdit, Memory, Refused
 from recollect.core.clock import ScriptedClock
 from recollect.core.decision import NewDecision
-from recollect.core.values import random_id
+from recollect.core.records import random_id
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 # What an import does not take over, whoever vouches for it.

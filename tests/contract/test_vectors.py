@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Opener
 from recollect import Memory
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import passages, vectors
 from recollect.store.vectors import Embedded
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import Opener
 from embedded import derived_dump, engine, fill, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NewDecision, NewFinding, ScriptedClock
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import passages
 from recollect.tend.kinds import KINDS
 from samples import WEBHOOKS, learning

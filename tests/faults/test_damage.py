@@ -18,7 +18,7 @@ from embedded import database, engine, fill, project_of, raw  # noqa: F401
 from faults.processes import a_learning
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
-from recollect.core.values import random_id
+from recollect.core.records import random_id
 from recollect.memory.admin import Rescue
 from recollect.store.copies import check_file
 from recollect.store.schema import VERSION

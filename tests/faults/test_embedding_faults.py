@@ -16,7 +16,7 @@ from embedders import WordEmbedder
 from recollect import Memory, ScriptedClock
 from recollect.core.clock import SystemClock
 from recollect.core.journal import NewEntry
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.models.scripted import ScriptedModels
 from recollect.search.meaning import BATCH, LEASE_SECONDS
 from recollect.store import passages, vectors

@@ -29,7 +29,7 @@ from recollect.capture.log import turn as log_turn
 from recollect.core.context import Tx
 from recollect.core.errors import NOT_DONE, FateUnknown, NoSpace, StoreUnreachable, Trouble
 from recollect.core.journal import NewEntry
-from recollect.core.writes import SessionTurn
+from recollect.core.learning import SessionTurn
 from recollect.store.table_vault import TableVault
 from scale import TORTURE
 

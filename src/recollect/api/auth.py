@@ -31,8 +31,7 @@ from recollect.api.spaces import OpenSpace, Spaces
 from recollect.api.wire import Denied, problem
 from recollect.core.context import Actor
 from recollect.core.errors import Refused
-from recollect.core.records import record
-from recollect.core.values import ALPHABET
+from recollect.core.records import ALPHABET, record
 from recollect.memory import Memory
 from recollect.store.tokens import Token, TokenScope
 

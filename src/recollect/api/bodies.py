@@ -42,8 +42,7 @@ from recollect.core.errors import BadInput
 from recollect.core.finding import FINDING_LIMIT, THEME_NAME_LIMIT, WORK_ID_LIMIT, NewFinding
 from recollect.core.journal import FIELDS, EntryType, NewEntry
 from recollect.core.new_learning import FIELD_LIMIT, TAG_LENGTH, TAG_LIMIT, TITLE_LIMIT, LearningEdit, NewLearning
-from recollect.core.records import says_nothing
-from recollect.core.values import ID_LIMIT
+from recollect.core.records import ID_LIMIT, says_nothing
 from recollect.inject.learnings import LIMIT as MOST_LEARNINGS
 from recollect.inject.learnings import MOST_TOKENS, NewInjection
 

@@ -18,9 +18,8 @@ from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review, check_decision, policies_of
 from recollect.core.errors import BadInput, Refused, Rejected
 from recollect.core.learning import Learning
-from recollect.core.records import record, replace
+from recollect.core.records import record, replace, thousandths
 from recollect.core.trust import LOWERS, check_may
-from recollect.core.values import thousandths
 from recollect.store import db, events
 from recollect.store import decisions as rows
 from recollect.store.topics import TopicRow

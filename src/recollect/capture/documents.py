@@ -19,7 +19,7 @@ from recollect.capture.logs import FileFault
 from recollect.capture.stage import read_in
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import journal, passages
 from recollect.text.documents import sections
 from recollect.text.markdown import lines_of

@@ -13,9 +13,8 @@ from recollect.core.context import TRUSTS, Context, Event, Tx, lowest
 from recollect.core.errors import BadInput, Forbidden, Refused
 from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
-from recollect.core.records import check_page, replace
+from recollect.core.records import check_page, replace, thousandths
 from recollect.core.trust import PROPOSED, check_may
-from recollect.core.values import thousandths
 from recollect.store import db, events, tasks
 from recollect.store import learnings as rows
 from recollect.text.markers import Coia

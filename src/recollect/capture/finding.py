@@ -15,9 +15,8 @@ from recollect.core.context import Context, lowest
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, after, not_searchable
 from recollect.core.finding import AddedFinding, Finding, NewFinding, SkippedFile, WorkFile, check_work_id
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
-from recollect.core.records import record, replace
+from recollect.core.records import Passage, record, replace
 from recollect.core.trust import check_may
-from recollect.core.values import Passage
 from recollect.store import events, passages
 from recollect.store.files import rewrite
 from recollect.text.sentences import clip, first_sentence

@@ -23,8 +23,7 @@ from recollect.core.decision import Bridge, Decision, NewDecision, Reason, Revie
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Discovery, Learning, LearningSource, Outcome, Task
 from recollect.core.new_learning import NewLearning
-from recollect.core.records import record, replace
-from recollect.core.values import decimal, thousandths
+from recollect.core.records import decimal, record, replace, thousandths
 from recollect.store import decisions, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash

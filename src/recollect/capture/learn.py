@@ -17,11 +17,10 @@ from recollect.core.context import TRUSTS, Context, Tx
 from recollect.core.errors import Forbidden, NoAnswer, Rejected
 from recollect.core.learning import COIA, Learning, Task
 from recollect.core.new_learning import TAG_LIMIT, NewLearning
-from recollect.core.records import made, record, replace
+from recollect.core.records import made, record, replace, thousandths
 from recollect.core.trust import outranks
-from recollect.core.values import thousandths
 from recollect.models.budget import embed
-from recollect.models.judge import LEAST_COSINE, judge_of
+from recollect.models.embed import LEAST_COSINE, judge_of
 from recollect.store import events, lookup, passages, tasks, vectors
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow

@@ -40,11 +40,10 @@ from recollect.core.clock import DAY, HOUR, iso
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, RecollectError, SessionBusy, Stale, after, not_searchable
 from recollect.core.journal import Entry, NewEntry
-from recollect.core.learning import Task
+from recollect.core.learning import SessionNote, SessionTurn, Task
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.core.records import record, replace
 from recollect.core.trust import check_may
-from recollect.core.writes import SessionNote, SessionTurn
 from recollect.store import db, events, journal, sessions, tasks, topics
 from recollect.store.files import content_hash, open_file
 from recollect.store.journal import LogEnd

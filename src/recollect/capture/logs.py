@@ -20,8 +20,7 @@ from recollect.core.clock import day_of, parse_time, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound, Trouble
 from recollect.core.journal import Entry
-from recollect.core.records import record, replace
-from recollect.core.values import Passage
+from recollect.core.records import Passage, record, replace
 from recollect.store import journal, passages
 from recollect.store.files import content_hash
 from recollect.store.journal import EntryRow, LogEnd, LogRow

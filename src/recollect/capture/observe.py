@@ -19,10 +19,9 @@ from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, lowest
 from recollect.core.errors import BadInput, Refused, Rejected, Stale, after
-from recollect.core.learning import COIA, Discovery, Injection, Outcome, Task
+from recollect.core.learning import COIA, Discovery, Injection, Outcome, Task, TaskOutput
 from recollect.core.new_learning import FIELD_LIMIT, NewLearning
 from recollect.core.records import check_page, checked, record, replace
-from recollect.core.writes import TaskOutput
 from recollect.models.ask import OFFLINE, Ask, ask, cached_answer, read_object, read_text
 from recollect.models.budget import limited
 from recollect.store import db, events, learnings, model_rows, tasks

@@ -21,9 +21,8 @@ from recollect.core.errors import (
     after,
     not_searchable,
 )
-from recollect.core.records import as_text, check_text, line, record, replace
+from recollect.core.records import Passage, as_text, check_text, line, record, replace
 from recollect.core.trust import check_may
-from recollect.core.values import Passage
 from recollect.store import events, journal, passages
 from recollect.store.files import rewrite
 from recollect.text.sentences import counted
@@ -268,7 +267,7 @@ def appended(ctx: Context, text: str, title: str, body: str) -> str:
 
 
 def _append(ctx: Context, title: str, body: str) -> tuple[StagedEntry, bool]:
-    from recollect.models.judge import judge_of, nearest
+    from recollect.models.embed import judge_of, nearest
     from recollect.text.compare import compare
 
     judge, said = judge_of(ctx), claims_of(title, body)

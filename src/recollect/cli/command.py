@@ -46,7 +46,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "theme": ("staged", "Add findings and group them into themes."),
         "staged": ("staged", "Stage learnings in a file and move them into documents."),
         "task": ("tasks", "Record what agents' tasks found and what they were shown."),
-        "model": ("models", "Check models, and answer the questions they are asked."),
+        "model": ("serve", "Check models, and answer the questions they are asked."),
         "store": ("store", "Back up, verify, move, import and purge the store."),
         "host": ("project", "Pause or remove hooks, trust settings, manage tokens."),
     },

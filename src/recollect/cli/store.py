@@ -125,8 +125,7 @@ def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: st
 
 def _silent_hosts(project: Project) -> Iterator[Discrepancy]:
     """The hosts whose files `init` wrote and git, or a person, took away: their sessions are not remembered."""
-    from recollect.hosts.install import project_target, told, users_target
-    from recollect.hosts.probe import launcher_fault
+    from recollect.hosts.install import launcher_fault, project_target, told, users_target
 
     here = told(project_target(project, os.environ))
     if (here or told(users_target(project.state, os.environ))) and (fault := launcher_fault(project.state)):
@@ -140,7 +139,7 @@ def _silent_hosts(project: Project) -> Iterator[Discrepancy]:
 
 
 def _prove(memory: Memory, host: str) -> Output:
-    from recollect.hosts.probe import prove
+    from recollect.hosts.install import prove
 
     proof = prove(memory.project, memory, host, os.environ)
     lines = [f"{host} does not know of this memory; run: recollect init --host {host}"]

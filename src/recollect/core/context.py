@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from recollect.core.choices import Trust
     from recollect.core.clock import Clock
+    from recollect.core.records import Ids
     from recollect.core.settings import Settings
-    from recollect.core.values import Ids
 
     Row = tuple[Any, ...]
     P = ParamSpec("P")

@@ -15,9 +15,8 @@ from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import out_of_use
 from recollect.core.new_learning import check_tags
-from recollect.core.records import TAG, check_text, record, replace
+from recollect.core.records import TAG, check_text, record, replace, thousandths
 from recollect.core.settings import DecisionSettings
-from recollect.core.values import thousandths
 
 Stakes = Literal["low", "medium", "high", "critical"]
 OutcomeOf = Literal["success", "partial", "failure", "abandoned"]

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from recollect.core.choices import PATTERN_TYPES, PatternType, Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, LearningSource
-from recollect.core.records import ID, TAG, as_text, check_text, line, record, says_nothing
-from recollect.core.values import check_id, thousandths
+from recollect.core.records import ID, TAG, as_text, check_id, check_text, line, record, says_nothing, thousandths
 
 TITLE_LIMIT = 100  # characters; a title is one line wherever it is shown
 FIELD_LIMIT = 10_000  # characters; more would not fit into an injected block

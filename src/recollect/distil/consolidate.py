@@ -36,8 +36,7 @@ from recollect.distil.staged import (
 from recollect.distil.staging_checks import Checks, Match
 from recollect.models.ask import OFFLINE, cached_answer
 from recollect.models.budget import limited
-from recollect.models.embed import Similarity, similarity_to
-from recollect.models.judge import judge_of
+from recollect.models.embed import Similarity, judge_of, similarity_to
 from recollect.store import db, events
 from recollect.text.claims import spoken
 from recollect.text.documents import holds_block, rendered_entry, sections, with_block

@@ -35,7 +35,7 @@ from recollect.distil.decision_page import (
 from recollect.distil.wisdom import PRINCIPLE_KIND, Wisdom, calibration_of, reword_principles, wisdom_of
 from recollect.models.ask import prompt_version
 from recollect.models.budget import CallLimit, limited
-from recollect.models.judge import judge_of
+from recollect.models.embed import judge_of
 from recollect.search.query import ask
 from recollect.search.rank import Candidates, best
 from recollect.store import decisions as rows

@@ -33,7 +33,7 @@ from recollect.core.records import plain, record
 from recollect.core.trust import check_may
 from recollect.distil import rings, staged, themes
 from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE, EntryOutcome
-from recollect.models.judge import judge_of
+from recollect.models.embed import judge_of
 from recollect.store import events
 from recollect.store.events import Escalation
 from recollect.store.files import content_hash

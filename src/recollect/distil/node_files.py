@@ -21,8 +21,7 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node
-from recollect.core.records import record, replace
-from recollect.core.values import Passage
+from recollect.core.records import Passage, record, replace
 from recollect.distil import node_models
 from recollect.distil.node_models import ModelSummaries
 from recollect.models.ask import prompt_version

@@ -19,8 +19,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput, NoHistory
 from recollect.core.records import record, replace
 from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask_within, read_object, read_text
-from recollect.models.embed import Similarity
-from recollect.models.judge import nearest
+from recollect.models.embed import Similarity, nearest
 from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
@@ -28,8 +27,7 @@ from recollect.text import quality
 from recollect.text.claims import claims
 from recollect.text.compare import Comparison, Judge, compare
 from recollect.text.documents import sections
-from recollect.text.markdown import code_blocks, without_fences
-from recollect.text.patterns import lazy
+from recollect.text.markdown import code_blocks, lazy, without_fences
 from recollect.text.quality import Refusal
 from recollect.text.route import NEW_FILE, Placement, Router
 from recollect.text.staging import Aged, StagedEntry

@@ -17,13 +17,12 @@ from recollect.core.clock import iso
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
 from recollect.core.finding import Finding, SkippedFile, Theme, check_theme_name
-from recollect.core.records import record, replace
+from recollect.core.records import Passage, record, replace
 from recollect.core.trust import PROPOSED, check_may
-from recollect.core.values import Passage
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, prompt_version, read_line
 from recollect.models.budget import limited
-from recollect.models.judge import judge_of
+from recollect.models.embed import judge_of
 from recollect.store import db, events, journal, model_rows, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash

@@ -14,11 +14,9 @@ from recollect.core.choices import VERDICTS, Verdict
 from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.context import Context, Tx, lowest
 from recollect.core.errors import BadInput, Forbidden, NoHistory, Refused
-from recollect.core.learning import Injection, Learning
-from recollect.core.records import record
+from recollect.core.learning import Injection, Learning, TaskVerdicts
+from recollect.core.records import decimal, record, thousandths
 from recollect.core.trust import check_may
-from recollect.core.values import decimal, thousandths
-from recollect.core.writes import TaskVerdicts
 from recollect.store import events, sessions, tasks
 from recollect.store import learnings as rows
 from recollect.text.markers import read_signals

@@ -17,10 +17,9 @@ from pathlib import Path
 from recollect.core.clock import OutOfTime, clock_from, iso
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
-from recollect.core.records import replace
+from recollect.core.learning import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
+from recollect.core.records import random_id, replace
 from recollect.core.settings import in_ci, merged
-from recollect.core.values import random_id
-from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
 from recollect.hosts.payloads import Host, HostEvent, answer, host_named, path
 from recollect.store import project as projects
 from recollect.store.project import Project
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.clock import Clock
-    from recollect.core.writes import Written
+    from recollect.core.learning import Written
     from recollect.memory import Memory
 
 SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0}

@@ -1,28 +1,36 @@
-"""Changing hosts' own files: `init` puts in what `host_files` names, `uninstall` takes it out again.
+"""Changing hosts' own files: `init` puts in what `host_files` names, `uninstall` takes it out again, `doctor` tries it.
 
 Every insertion is recorded beside the store, or for all projects in the user's state folder, so that each file is
 restored byte for byte. Files that we make in a repository are kept out of git, unless the memory is shared there. With
 the Claude Code plugin, which has hooks of its own, nothing is written for that host and earlier insertions are removed.
+
+A test runs the commands in a host's own files as the host would, and reads when it last did. Its payload names no
+session, so it leaves no trace in the memory.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import threading
+import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import BadInput
 from recollect.core.records import record
-from recollect.core.settings import running_hosts
-from recollect.hosts import edit_files
+from recollect.core.settings import in_ci, running_hosts
+from recollect.hosts import host_files
+from recollect.hosts.hook import CYCLE, FAILED, LAUNCHER, PAUSED, SILENT
 from recollect.hosts.host_files import (
     BEGIN,
     CLAUDE_CODE_SETTINGS,
     END,
     HOOKS,
+    RUN,
     Addition,
     HostFiles,
     additions,
@@ -32,6 +40,14 @@ from recollect.hosts.host_files import (
 from recollect.store.files import write_path
 from recollect.store.project import Project
 from recollect.store.register import spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from recollect.memory import Memory
+    from recollect.store.project import Project
+    from recollect.store.sessions import HostSession, ReportedEvent
 
 RECORD = "hosts.json"
 PLUGIN = "recollect"
@@ -117,7 +133,7 @@ def uninstalling(target: HostFiles, hosts: Collection[str]) -> list[FileChange]:
             before = read(place)
             if before is not None:
                 bare = _taken_out(before, kept)
-                empty = edit_files.EMPTY_JSON if file.endswith(".json") else ""
+                empty = host_files.EMPTY_JSON if file.endswith(".json") else ""
                 after = None if kept["made"] and bare == empty else bare
                 changes.append(FileChange(file=file, place=place, before=before, after=after))
     return [change for change in changes if change.before != change.after]
@@ -168,8 +184,8 @@ def keep_out_of_git(target: HostFiles, *, shared: bool) -> list[str]:
     place = Path(spot.path, _EXCLUDE)
     before = read(place) or ""
     lines = [f"/{spot.folder}/{file}" if spot.folder else f"/{file}" for file in made]
-    bare = edit_files.block_without(before, BEGIN, END)
-    after = edit_files.as_block(bare, BEGIN, "\n".join(lines), END)[0] if lines else bare
+    bare = host_files.block_without(before, BEGIN, END)
+    after = host_files.as_block(bare, BEGIN, "\n".join(lines), END)[0] if lines else bare
     if after != before:
         write_path(place, after)
     return made
@@ -186,33 +202,33 @@ def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any]
     if kept and before is not None:
         text = _taken_out(text, kept)
     if file.endswith(".json"):
-        text = text or edit_files.EMPTY_JSON
-        if not edit_files.is_json_object(text):
+        text = text or host_files.EMPTY_JSON
+        if not host_files.is_json_object(text):
             raise BadInput(f"{file} is not plain JSON, so nothing was written; add the hooks by hand (docs/hosts.md)")
         for each in asked:  # put in by another clone, and committed
-            if edit_files.holds(text, each.path, each.value, item=each.item):
-                text = edit_files.json_without(text, each.path, each.value, item=each.item)
+            if host_files.holds(text, each.path, each.value, item=each.item):
+                text = host_files.json_without(text, each.path, each.value, item=each.item)
     pieces: list[str] = []
     for addition in reversed(asked):  # each goes in front of the others
         if addition.path:
-            text, made = edit_files.into_json(text, addition.path, addition.value, item=addition.item)
+            text, made = host_files.into_json(text, addition.path, addition.value, item=addition.item)
             pieces += made
         else:
-            text, piece = edit_files.as_block(text, BEGIN, addition.body, END)
+            text, piece = host_files.as_block(text, BEGIN, addition.body, END)
             pieces.append(piece)
     return FileChange(file=file, place=place, before=before, after=text, pieces=tuple(pieces), additions=tuple(asked))
 
 
 def _taken_out(text: str, kept: dict[str, Any]) -> str:
     """A file without our additions: piece by piece, or by value where its owner edited a piece."""
-    bare = edit_files.without(text, kept["pieces"])
+    bare = host_files.without(text, kept["pieces"])
     if bare is not None:
         return bare
     for given in kept["additions"]:
-        if given["path"] and edit_files.is_json_object(text):
-            text = edit_files.json_without(text, tuple(given["path"]), given["value"], item=given["item"])
+        if given["path"] and host_files.is_json_object(text):
+            text = host_files.json_without(text, tuple(given["path"]), given["value"], item=given["item"])
         else:
-            text = edit_files.block_without(text, BEGIN, END)
+            text = host_files.block_without(text, BEGIN, END)
     return text
 
 
@@ -225,3 +241,162 @@ def _known(target: HostFiles) -> dict[str, dict[str, Any]]:
         return dict(json.loads(target.record.read_text("utf-8")))
     except (OSError, ValueError, RecursionError):
         return {}
+
+
+SECONDS = 20  # for one hook; the slowest one of ours ends itself after 8
+
+
+@record
+class ProbedEvent:
+    """One event: whether the host's file names a command for it that works, and when the host last used it."""
+
+    event: str
+    answer: str
+    good: bool
+    last_heard: int | None
+
+
+@record
+class ProbeResult:
+    host: str
+    place: str
+    tried: tuple[ProbedEvent, ...]
+    notes: tuple[str, ...]
+    session: HostSession | None
+    given: tuple[ReportedEvent, ...]
+
+    @property
+    def good(self) -> bool:
+        return bool(self.place) and all(one.good for one in self.tried)
+
+
+def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str]) -> ProbeResult:
+    plugin = host == "claude-code" and has_plugin(project.root, environ)
+    here, users = project_target(project, environ), users_target(project.state, environ)
+    files, everywhere = told(here).get(host, []), told(users).get(host, [])
+    folder = plugin_folder(environ) if plugin else None
+    written = dict(_commands([here.place(file) for file in files]))
+    commands = written or dict(_commands([users.place(file) for file in everywhere]))
+    run = RUN
+    if folder is not None:
+        run = f'"{folder}/bin/recollect"'
+        commands = dict(_commands([folder / "hooks/hooks.json"], plugin=str(folder)))
+    heard = memory.sessions.last_heard(host)
+    tried = []
+    for event, _ in HOOKS.get(host, ()):
+        answer, good = _try(project.root, event, commands.get(event))
+        tried.append(ProbedEvent(event=event, answer=answer, good=good, last_heard=heard.get(event)))
+    if files or everywhere or plugin:
+        answer, good = try_server(f"exec {run} mcp", project.root)
+        tried.append(ProbedEvent(event="MCP server", answer=answer, good=good, last_heard=None))
+    session = memory.sessions.latest(host)
+    places = [file for file in files if (project.root / file).exists()] or [f"~/{file}" for file in everywhere]
+    return ProbeResult(
+        host=host,
+        place="the plugin" if plugin else ", ".join(places),
+        tried=tuple(tried),
+        notes=tuple(_notes(project, files if (plugin or everywhere) and written else [], environ)),
+        session=session,
+        given=tuple(memory.sessions.events(session.id)) if session else (),
+    )
+
+
+def _commands(files: list[Path], plugin: str = "") -> Iterator[tuple[str, str]]:
+    """The line for each event, as the host's own files have it; a plugin's file names its folder by a variable."""
+    for file in files:
+        # The file is a host's or came with a clone: from where it has another shape, nothing of it is ours.
+        with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
+            for event, groups in (json.loads(file.read_text("utf-8")).get("hooks") or {}).items():
+                for hook in (hook for group in groups for hook in group.get("hooks", [])):
+                    line = hook["command"].replace("${CLAUDE_PLUGIN_ROOT}", plugin)
+                    if f" hook {event} --host " in line and CYCLE not in line:
+                        yield event, line
+
+
+def _try(root: Path, event: str, line: str | None) -> tuple[str, bool]:
+    if line is None:
+        return "no command for it", False
+    asked: dict[str, Any] = {"hook_event_name": event, "cwd": str(root), "source": "startup"}
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", line],
+            input=json.dumps(asked).encode(),
+            cwd=root,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"failed: {error}", False
+    took = f"{round((time.monotonic() - began) * 1000)} ms"
+    if done.returncode or done.stderr:
+        return f"failed: exit {done.returncode} {done.stderr.decode('utf-8', 'replace').strip()[-200:]}", False
+    if event == "SessionStart":
+        return (f"answers in {took}", True) if done.stdout.strip() else ("silent", False)
+    return f"answers in {took}", True
+
+
+def launcher_fault(state: Path) -> str:
+    """Why the launcher that hooks go through does not run; empty when it does."""
+    try:
+        done = subprocess.run([state / LAUNCHER, "--version"], capture_output=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stderr.decode("utf-8", "replace").strip()[-200:] if done.returncode else ""
+
+
+_HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
+
+
+def try_server(line: str, root: Path) -> tuple[str, bool]:
+    began = time.monotonic()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["/bin/sh", "-c", line], cwd=root, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        alarm = threading.Timer(SECONDS, server.kill)
+        alarm.start()
+        try:
+            _asked(server, 1, "initialize", _HELLO)
+            _send(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+            tools = _asked(server, 2, "tools/list", {})["tools"]
+            free = next(tool["name"] for tool in tools if not tool["inputSchema"].get("required"))
+            _asked(server, 3, "tools/call", {"name": free, "arguments": {}})
+        except (OSError, ValueError, LookupError, StopIteration, TypeError) as error:
+            server.kill()
+            assert server.stderr is not None
+            said = server.stderr.read().decode("utf-8", "replace").strip()[-200:]
+            return f"failed: {said or error!r}", False
+        finally:
+            alarm.cancel()
+        server.kill()
+    return f"{len(tools)} tools, {free} answers in {round((time.monotonic() - began) * 1000)} ms", True
+
+
+def _send(server: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+    assert server.stdin is not None
+    server.stdin.write(json.dumps(message).encode() + b"\n")
+    server.stdin.flush()
+
+
+def _asked(server: subprocess.Popen[bytes], id: int, method: str, given: dict[str, Any]) -> dict[str, Any]:
+    _send(server, {"jsonrpc": "2.0", "id": id, "method": method, "params": given})
+    assert server.stdout is not None
+    for line in server.stdout:
+        if (message := json.loads(line)).get("id") == id:
+            return dict(message["result"])
+    raise ValueError(f"no answer to {method}")
+
+
+def _notes(project: Project, doubled: list[str], environ: Mapping[str, str]) -> Iterator[str]:
+    if doubled:
+        yield f"hooks are set up twice, for all projects and in {', '.join(doubled)}. Run `recollect init` to fix that"
+    if (project.data / PAUSED).exists():
+        yield SILENT
+    if in_ci(environ):
+        yield "CI is set: nothing is captured"
+    if project.settings.hosts.ignore:
+        yield f"silent in: {', '.join(project.settings.hosts.ignore)}"
+    try:
+        yield f"the last failure: {(project.data / FAILED).read_text('utf-8').strip()}"
+    except OSError:
+        return

@@ -7,10 +7,14 @@ outside. A command that is not allowed gets a tool error that says what to do in
     /memories/logs/2026-03-02.md           append-only, today's
     /memories/learnings/NAME.md            made, edited, renamed, deleted (archived)
     /memories/daily|weekly|monthly|themes  read-only
+
+A learning's file is the block it is injected as. An edited one is read leniently: labels in bold, as headings or plain,
+in any order, a field over several lines, or prose without any label, which is sorted into the fields by its own words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,10 +33,13 @@ from recollect.core.calendar import LEVELS
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 from recollect.core.journal import NewEntry
-from recollect.core.learning import Learning
-from recollect.core.new_learning import LearningEdit
+from recollect.core.learning import COIA, Learning
+from recollect.core.new_learning import TITLE_LIMIT, LearningEdit, NewLearning
 from recollect.memory import Memory
-from recollect.text import learning_file as files
+from recollect.text import frame
+from recollect.text.markdown import heading, lazy
+from recollect.text.markers import extract
+from recollect.text.staging import slug_of
 
 TOP = "/memories"
 LOGS, LEARNINGS, THEMES = "logs", "learnings", "themes"
@@ -74,8 +81,8 @@ class MemoryTool(BetaAbstractMemoryTool):
         memory, path, text = self._memory, command.path, command.file_text
         folder, name = _place(path)
         if folder == LEARNINGS and name:
-            done = memory.learn(files.new_learning(text, name.removesuffix(".md")))
-            made = f"{TOP}/{LEARNINGS}/{files.file_name(done.learning)}"
+            done = memory.learn(new_learning(text, name.removesuffix(".md")))
+            made = f"{TOP}/{LEARNINGS}/{file_name(done.learning)}"
             said = f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
             return f"{said}\nUse that path from now on, not {path}: a file is named by its title and its id."
         if folder == LOGS and name:
@@ -94,7 +101,7 @@ class MemoryTool(BetaAbstractMemoryTool):
                 f"{path} is append-only: what was written stays. Insert a correction at the end of today's log"
             )
         learning = _learning(memory, path, folder, name)
-        text = files.render(learning)
+        text = render(learning)
         count = text.count(old) if old else 0
         if count == 0:
             raise BadInput(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
@@ -114,7 +121,7 @@ class MemoryTool(BetaAbstractMemoryTool):
                 raise BadInput(f"{path} is append-only: insert_line must be its last line, {length}, not {line}")
             return _appended(memory, path, name, text)
         learning = _learning(memory, path, folder, name)
-        lines = files.render(learning).removesuffix("\n").split("\n")
+        lines = render(learning).removesuffix("\n").split("\n")
         if not 0 <= line <= len(lines):
             raise BadInput(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
         return _edited(memory, learning, "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]]))
@@ -140,9 +147,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         learning = _learning(memory, old, folder, name)
         if target != LEARNINGS or not new_name:
             raise Refused(f"{old} is a learning; it can only be renamed inside {TOP}/{LEARNINGS}, not to {new}")
-        changes = LearningEdit(title=files.title_in(new_name, learning.id))
+        changes = LearningEdit(title=title_in(new_name, learning.id))
         after = memory.learnings.edit(learning.id, changes, expect=learning.version)
-        return f"Successfully renamed {old} to {TOP}/{LEARNINGS}/{files.file_name(after)}"
+        return f"Successfully renamed {old} to {TOP}/{LEARNINGS}/{file_name(after)}"
 
 
 # --- Places
@@ -172,7 +179,7 @@ def _text(memory: Memory, folder: str, name: str) -> str:
         return memory.journal.node(f"{folder}/{stem}")
     if folder == THEMES:
         return memory.themes.show(stem)[1]
-    return files.render(_learning(memory, f"{TOP}/{folder}/{name}", folder, name))
+    return render(_learning(memory, f"{TOP}/{folder}/{name}", folder, name))
 
 
 _FILES: dict[str, Callable[[Memory], str]] = {
@@ -185,7 +192,7 @@ def _learning(memory: Memory, path: str, folder: str, name: str) -> Learning:
     if folder != LEARNINGS or not name:
         raise Refused(_read_only(memory, path))
     try:
-        found = memory.learnings.get(files.id_in(name))
+        found = memory.learnings.get(id_in(name))
     except NotFound:
         found = None
     if found is None or found.status != "active":
@@ -215,7 +222,7 @@ def _everything(memory: Memory) -> list[str]:
 def _listed(memory: Memory, folder: str, most: int) -> list[str]:
     if folder == LEARNINGS:
         learnings, total = memory.learnings.page(limit=most)
-        lines = [f"editable{_mark(each)}\t{TOP}/{folder}/{files.file_name(each)}" for each in learnings]
+        lines = [f"editable{_mark(each)}\t{TOP}/{folder}/{file_name(each)}" for each in learnings]
     else:
         names = _names(memory, folder)
         total, does = len(names), _does(memory, folder)
@@ -268,11 +275,11 @@ def _appended(memory: Memory, path: str, name: str, text: str) -> str:
 
 
 def _edited(memory: Memory, learning: Learning, text: str) -> str:
-    changes = files.edited(learning, text)
+    changes = edited(learning, text)
     if not changes:
         raise BadInput("Nothing was changed: only the title and the four fields of a learning can be edited")
     after = memory.learnings.edit(learning.id, LearningEdit(**changes), expect=learning.version)  # type: ignore[arg-type]
-    return f"The memory file has been edited. It says now:\n{_numbered(files.render(after), None)}"
+    return f"The memory file has been edited. It says now:\n{_numbered(render(after), None)}"
 
 
 def _today(memory: Memory) -> str:
@@ -287,3 +294,83 @@ def _length(memory: Memory) -> int:
     """The lines of today's log, none when it is not begun."""
     today = _today(memory)
     return len(memory.journal.show(today).removesuffix("\n").split("\n")) if today in _days(memory) else 0
+
+
+_STATE = lazy(r"[ \t]*\[confidence: [^\]]*\]$")
+_LABEL = lazy(
+    r"(?:[-*][ \t]+)?(?:\*\*|__|#{1,6}[ \t]+)?(?P<name>context|observation|implication|action)"
+    r"(?:(?:\*\*|__)?:(?:\*\*|__)?(?:[ \t]+|$)|[ \t]*$)(?P<text>.*)",
+    re.IGNORECASE,
+)
+_FOOTER = lazy(r"_ID: .*_")
+
+
+def render(learning: Learning) -> str:
+    """The file of a learning; `read` gives its words back."""
+    return frame.block(learning) + "\n"
+
+
+def read(text: str) -> dict[str, str]:
+    """The title and whichever of the four fields a text labels; prose before any label is under `prose`."""
+    found: dict[str, list[str]] = {}
+    current = "prose"
+    for line in text.splitlines():
+        title, label = heading(line), _LABEL.match(line)
+        if label and not (title and _STATE.search(line)):  # a title of ours may be any words, a label's too
+            current = label["name"].lower()
+            found.setdefault(current, []).append(label["text"])
+        elif title and "title" not in found and not any(name in found for name in COIA):
+            found["title"] = [_STATE.sub("", title[1])]
+        elif not _FOOTER.fullmatch(line):
+            found.setdefault(current, []).append(line)
+    read = {name: frame.one_line(frame.unescape(" ".join(lines))) for name, lines in found.items()}
+    return {name: value for name, value in read.items() if value}
+
+
+def new_learning(text: str, name: str) -> NewLearning:
+    """What a new file says. What it does not label is read out of its prose; its name is the title of last resort."""
+    given = read(text)
+    prose = given.pop("prose", "") or " ".join(given.get(field, "") for field in COIA).strip()
+    if not prose:
+        raise BadInput("the file is empty; a learning says what was observed and what to do about it")
+    title = given.get("title") or _words(name)
+    made = extract("pattern", prose, title, "")
+    return NewLearning(
+        title=(title or made.title)[:TITLE_LIMIT].rstrip(),
+        context=given.get("context") or made.context,
+        observation=given.get("observation") or made.observation,
+        implication=given.get("implication") or made.implication,
+        action=given.get("action") or made.action,
+        tags=made.tags,
+        domain=made.domain,
+    )
+
+
+def edited(learning: Learning, text: str) -> dict[str, str]:
+    """The fields that an edited file says differently."""
+    before, after = read(render(learning)), read(text)
+    gone = [name for name in before if name not in after]
+    if gone:
+        raise BadInput(f"{', '.join(gone)} would be gone; a learning keeps its title and all of {', '.join(COIA)}")
+    if "prose" in after:
+        raise BadInput(f"the first line is the title and every other belongs to one of {', '.join(COIA)}")
+    return {name: after[name] for name in before if after[name] != before[name]}
+
+
+def file_name(learning: Learning) -> str:
+    """The words of the title for who looks, the id for who looks it up: it stays right when the title changes."""
+    return f"{slug_of(learning.title)}.{learning.id}.md"
+
+
+def id_in(name: str) -> str:
+    """The id that a file's name ends in."""
+    return name.removesuffix(".md").rpartition(".")[2]
+
+
+def title_in(name: str, id: str) -> str:
+    """The words of a file's name as a title; the id at its end is none of them."""
+    return _words(name.removesuffix(".md").removesuffix(f".{id}"))[:TITLE_LIMIT].rstrip()
+
+
+def _words(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ").strip().capitalize()

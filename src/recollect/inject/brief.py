@@ -13,8 +13,7 @@ from recollect.core.clock import DAY, day_of, iso, zone_named
 from recollect.core.records import record
 from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
-from recollect.text.markdown import split_frontmatter
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy, split_frontmatter
 from recollect.text.sentences import counted, gist, tells
 
 TYPE_CHECKING = False

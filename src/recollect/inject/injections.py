@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
-    from recollect.core.writes import SessionEvent, TaskInjection
+    from recollect.core.learning import SessionEvent, TaskInjection
 
 
 def remember_task(ctx: Context, given: TaskInjection, *, change: str) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from recollect.core.context import FARTHER
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
-from recollect.core.records import check_limit, record, replace
-from recollect.core.values import thousandths
+from recollect.core.records import check_limit, record, replace, thousandths
 from recollect.search.query import Question, ask
 from recollect.search.rank import THOROUGH, Candidates, best, looked_up
 from recollect.store import learnings as rows

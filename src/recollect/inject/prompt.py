@@ -7,8 +7,7 @@ answer must reach the agent even when nothing can be written.
 from __future__ import annotations
 
 from recollect.core.context import FARTHER
-from recollect.core.records import record, replace
-from recollect.core.values import thousandths
+from recollect.core.records import record, replace, thousandths
 from recollect.inject.learnings import (
     INJECTABLE,
     TRIAL_VERDICTS,

@@ -20,8 +20,7 @@ from recollect.core.choices import Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Actor, Context
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
-from recollect.core.records import replace
-from recollect.core.values import random_id
+from recollect.core.records import random_id, replace
 from recollect.distil import rings
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import open_context, open_database, open_vault

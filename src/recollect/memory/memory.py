@@ -15,9 +15,8 @@ from pathlib import Path
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import ME, PROJECT, Actor
 from recollect.core.errors import RecollectError, StoreUnreachable, Trouble
-from recollect.core.records import as_record, as_text, checked
-from recollect.core.values import Ids, random_id
-from recollect.core.writes import TaskInjection, TaskOutput, TaskVerdicts, Write
+from recollect.core.learning import TaskInjection, TaskOutput, TaskVerdicts, Write
+from recollect.core.records import Ids, as_record, as_text, checked, random_id
 from recollect.memory.open import begin_place, check_store, embed_at_once, open_context
 from recollect.memory.rings import OpenRings
 from recollect.store import project as projects

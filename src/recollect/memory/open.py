@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from recollect.core.clock import Clock
     from recollect.core.context import Actor, Rings
-    from recollect.core.values import Ids
+    from recollect.core.records import Ids
 
     T = TypeVar("T")
 

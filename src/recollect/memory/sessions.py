@@ -15,7 +15,7 @@ from contextlib import suppress
 from recollect.core.clock import DAY, ScriptedClock, iso, parse_time
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
-from recollect.core.writes import (
+from recollect.core.learning import (
     KINDS,
     SessionEvent,
     SessionNote,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.context import Context, Tx
-    from recollect.core.writes import Written
+    from recollect.core.learning import Written
     from recollect.inject.brief import Brief
     from recollect.inject.prompt import Given
     from recollect.inject.reasons import Considered, LastSession

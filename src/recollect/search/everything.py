@@ -18,8 +18,7 @@ from recollect.core.clock import day_of, zone_named
 from recollect.core.context import FARTHER, PROJECT
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_page, record, replace
-from recollect.core.values import thousandths
+from recollect.core.records import check_page, record, replace, thousandths
 from recollect.search import rank, words
 from recollect.search.hits import NODE, answer_of, snippet_of, without_copies
 from recollect.search.query import Question, ask

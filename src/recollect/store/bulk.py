@@ -15,8 +15,7 @@ from typing import Any
 from recollect.core.context import Row, Tx
 from recollect.core.errors import StoreDamaged
 from recollect.core.new_learning import TITLE_LIMIT
-from recollect.core.records import loads
-from recollect.core.values import Passage
+from recollect.core.records import Passage, loads
 from recollect.store import db, events, passages
 from recollect.store.db import PAGE, among, every, insertion, update
 from recollect.store.schema import BY_NAME, TABLES, Table, references

@@ -21,7 +21,7 @@ import apsw
 from recollect.core.calendar import parse_day
 from recollect.core.context import Tx
 from recollect.core.errors import BadInput
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import decisions, passages
 from recollect.store.db import every, graded
 from recollect.store.schema import BY_NAME, DERIVED, TABLES, references

@@ -12,8 +12,7 @@ from typing import Any
 from recollect.core.context import Row, Tx
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, Decision, Reason
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.records import record
-from recollect.core.values import Passage, decimal
+from recollect.core.records import Passage, decimal, record
 from recollect.store import db, passages
 from recollect.store.db import PAGE, add_row, among, every
 

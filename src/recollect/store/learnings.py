@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import Learning, LearningSource
-from recollect.core.records import made, record
-from recollect.core.values import Passage, decimal
+from recollect.core.records import Passage, decimal, made, record
 from recollect.store import db, passages
 from recollect.store.db import PAGE, among, columns_of, every, select, update
 

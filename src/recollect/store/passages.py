@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recollect.core.choices import Trust
     from recollect.core.context import Row, Tx
-    from recollect.core.values import Passage
+    from recollect.core.records import Passage
 
 STRETCHES = 20  # of threads in one statement: SQLite compares each parameter name with all before it
 FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here, so a range scan skips all others

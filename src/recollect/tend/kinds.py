@@ -18,8 +18,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_limit, plain, record, replace
-from recollect.core.values import Passage
+from recollect.core.records import Passage, check_limit, plain, record, replace
 from recollect.distil import node_files, themes, tree
 from recollect.distil.decision_page import full_text, headline
 from recollect.store import check, decisions, journal, learnings, passages, topics

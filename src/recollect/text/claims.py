@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from recollect.core.records import record
-from recollect.text.markdown import own_lines
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy, own_lines
 from recollect.text.sentences import split_sentences
 from recollect.text.tokens import STOP_WORDS, stem, written
 

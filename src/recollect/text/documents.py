@@ -16,8 +16,7 @@ from itertools import pairwise
 from typing import Literal
 
 from recollect.core.records import record
-from recollect.text.markdown import heading, headings, lines_of, split_item, text_lines
-from recollect.text.patterns import lazy
+from recollect.text.markdown import heading, headings, lazy, lines_of, split_item, text_lines
 from recollect.text.sentences import split_sentences
 from recollect.text.staging import free_slug, slug_of
 from recollect.text.themes import name_theme

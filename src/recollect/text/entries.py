@@ -16,7 +16,7 @@ from recollect.core.choices import Trust
 from recollect.core.journal import ENTRY_TYPES, FIELDS, TOPIC_LIMIT, Entry, EntryType, NewEntry
 from recollect.core.records import record, replace
 from recollect.text import markdown
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.storable import redacted, storable
 

@@ -12,10 +12,8 @@ import re
 import unicodedata
 from datetime import date
 
-from recollect.core.records import record, replace
-from recollect.core.values import thousandths
-from recollect.text.markdown import close_fence
-from recollect.text.patterns import lazy
+from recollect.core.records import record, replace, thousandths
+from recollect.text.markdown import close_fence, lazy
 from recollect.text.tokens import tokens
 
 TYPE_CHECKING = False

@@ -2,20 +2,39 @@
 
 The texts come from people and other tools, so nothing here trusts its input: frontmatter that cannot be read safely
 counts as absent, and a fence that is never closed hides the rest, as in Markdown. Edits are made on lines, so that
-every line that is not asked for stays byte for byte. Sentences are split by `text/sentences`. Knows nothing about
-entries, nodes or documents. Hooks load this module: `yaml` and `json` are imported where they are needed.
+every line that is not asked for stays byte for byte. Sentences are split by `text/sentences`.
+
+Patterns of this room are `lazy`: compiling them all takes longer than a short command may take as a whole, and most
+commands use few of them. Hooks load this module: `yaml` and `json` are imported where they are needed. Knows nothing
+about entries, nodes or documents.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
-
-from recollect.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
+
+
+def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern that behaves as `re.compile(pattern, flags)` does and is compiled on first use."""
+    return _Lazy(pattern, flags)  # type: ignore[return-value]
+
+
+class _Lazy:
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._source = (pattern, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        # Python calls this for a name that the instance lacks: once for the pattern, and once for each method used.
+        value = re.compile(*self._source) if name == "_compiled" else getattr(self._compiled, name)
+        setattr(self, name, value)
+        return value
+
 
 # --- Lines
 

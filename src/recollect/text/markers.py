@@ -20,8 +20,7 @@ from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
 from recollect.core.records import record, says_nothing
 from recollect.text import tags
 from recollect.text.frame import REPORTS, one_line
-from recollect.text.markdown import own_lines
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy, own_lines
 from recollect.text.sentences import split_sentences
 
 # --- Reading discoveries

@@ -17,9 +17,8 @@ from itertools import groupby
 
 from recollect.core.journal import ENTRY_TYPES, Entry, EntryType, Point, Section
 from recollect.text import entries, markdown
-from recollect.text.markdown import split_item
+from recollect.text.markdown import lazy, split_item
 from recollect.text.markers import read_states, without_states
-from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 from recollect.text.tokens import STOP_WORDS, written
 

@@ -12,7 +12,7 @@ import re
 from functools import cache
 
 from recollect.core.records import record
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.tokens import stem, terms, words
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from recollect.core.records import record
 from recollect.text.claims import claims
 from recollect.text.documents import Section, sections
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.tokens import terms
 
 Likeness = Callable[[str, Sequence[str]], Sequence[float]]

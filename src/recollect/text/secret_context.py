@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from recollect.core.records import record
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 
 # A random token holds one of these about once in a million; documentation is full of them.
 PLACEHOLDER = lazy(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from recollect.core.records import record
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.secret_context import HEX, PLACEHOLDER, STAND_IN, bits, not_a_placeholder, not_a_stand_in
 
 

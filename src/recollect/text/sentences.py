@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from recollect.text.frame import one_line
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.tokens import is_unspaced, words
 from recollect.text.tokens import terms as terms_of
 

@@ -18,8 +18,7 @@ from itertools import pairwise
 from typing import Literal
 
 from recollect.core.records import record
-from recollect.text.markdown import Fences, heading, headings, lines_of
-from recollect.text.patterns import lazy
+from recollect.text.markdown import Fences, heading, headings, lazy, lines_of
 
 HEADING_LINE = lazy(r"## +\S")
 """The heading of an entry, for git's history of the file."""

@@ -8,8 +8,7 @@ Doing it twice is doing it once. Knows nothing about what a secret looks like; t
 
 from __future__ import annotations
 
-from recollect.core.records import GIVEN, ID, MESSAGE, TAG, TEXT
-from recollect.core.values import check_id
+from recollect.core.records import GIVEN, ID, MESSAGE, TAG, TEXT, check_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.points import WordWeights, cut, entities, latest, newest_first, place_of, point_line
 from recollect.text.tokens import plain_words, terms
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from recollect.core.new_learning import TAG_LENGTH
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 from recollect.text.tokens import STOP_WORDS, without_clauses, written
 
 FEWEST_TAGS, MOST_TAGS = 2, 5  # seed 002

@@ -33,8 +33,7 @@ from recollect.core.finding import (
 from recollect.core.records import record, replace
 from recollect.text.cluster import WEAK_WORDS
 from recollect.text.frame import escape, one_line, unescape
-from recollect.text.markdown import frontmatter
-from recollect.text.patterns import lazy
+from recollect.text.markdown import frontmatter, lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
 from recollect.text.topics import is_phrase

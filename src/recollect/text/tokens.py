@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 
 STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being between both but by can could "

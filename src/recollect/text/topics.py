@@ -20,8 +20,8 @@ from functools import cache
 from recollect.core.journal import FIELDS
 from recollect.core.records import record
 from recollect.text.frame import one_line
+from recollect.text.markdown import lazy
 from recollect.text.markers import VERBS
-from recollect.text.patterns import lazy
 from recollect.text.points import NOISE
 from recollect.text.sentences import gist
 from recollect.text.tokens import terms

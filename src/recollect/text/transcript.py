@@ -18,8 +18,8 @@ from functools import cache
 
 from recollect.core.records import MESSAGE, record
 from recollect.text import points
+from recollect.text.markdown import lazy
 from recollect.text.markers import IMPLIED
-from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 from recollect.text.tokens import stem, terms
 

@@ -17,8 +17,7 @@ from recollect.core import errors
 from recollect.core.clock import clock_from, day_of, iso, parse_time, zone_named
 from recollect.core.context import TRUSTS, lowest
 from recollect.core.learning import Injection, Learning
-from recollect.core.records import check_limit, plain, record
-from recollect.core.values import check_id, decimal, random_id, thousandths
+from recollect.core.records import check_id, check_limit, decimal, plain, random_id, record, thousandths
 from samples import WEBHOOKS, learning
 
 # Confidence

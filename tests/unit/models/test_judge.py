@@ -11,8 +11,7 @@ from training.judge_pairs import HELD_OUT
 from made import decision, finding
 from recollect.distil.theme_plan import theme_lines
 from recollect.distil.wisdom import principles_of
-from recollect.models.embed import default_files
-from recollect.models.judge import judge_files, judge_pairs
+from recollect.models.embed import default_files, judge_files, judge_pairs
 from recollect.text.compare import compare
 
 pytestmark = pytest.mark.skipif(default_files() is None, reason="needs the embeddings extra")

@@ -10,7 +10,7 @@ import pytest
 
 from recollect import NotInitialised
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreNewer
-from recollect.core.values import Passage
+from recollect.core.records import Passage
 from recollect.store import passages
 from recollect.store.schema import MIGRATIONS, VERSION
 from recollect.store.sqlite import MERGED, SqliteDb

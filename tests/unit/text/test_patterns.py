@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from recollect.text.patterns import lazy
+from recollect.text.markdown import lazy
 
 
 def test_a_lazy_pattern_behaves_as_a_compiled_one() -> None:

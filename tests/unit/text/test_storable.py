@@ -10,9 +10,18 @@ from recollect.capture.stage import NewStaged
 from recollect.core.decision import Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.finding import Finding, NewFinding
 from recollect.core.journal import NewEntry
-from recollect.core.learning import Discovery, Outcome, Task
+from recollect.core.learning import (
+    Discovery,
+    Outcome,
+    SessionEvent,
+    SessionNote,
+    SessionTurn,
+    Task,
+    TaskInjection,
+    TaskOutput,
+    TaskVerdicts,
+)
 from recollect.core.new_learning import LearningEdit, NewLearning
-from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskInjection, TaskOutput, TaskVerdicts
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING
 from recollect.text.redact import redact
 from recollect.text.storable import plain, storable, storable_record

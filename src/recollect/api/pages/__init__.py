@@ -6,10 +6,10 @@ style stands in a template, because the content security policy allows files alo
 
 from __future__ import annotations
 
-from recollect.api.pages import agent, base, decisions, entrance, home, journal, learnings, staging
+from recollect.api.pages import base, decisions, entrance, home, journal, learnings, staging
 
 ROUTES = (
     *(entrance.routes, entrance.static_routes, entrance.owner_routes),
-    *(home.routes, agent.routes, learnings.routes, journal.routes),
+    *(home.routes, learnings.routes, journal.routes),
     *(staging.theme_routes, staging.routes, decisions.routes, base.work_routes),
 )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.errors import BadInput
-from recollect.hosts import edit_files
+from recollect.hosts import host_files
 
 HOOK = {"hooks": [{"type": "command", "command": "python -m recollect hook Stop"}]}
 OTHER = {"hooks": [{"type": "command", "command": "python -m recollect hook Start"}]}
@@ -31,7 +31,7 @@ _documents = st.builds(
 def put_in(text: str) -> tuple[str, list[str]]:
     pieces: list[str] = []
     for path, value, item in ADDED:
-        text, made = edit_files.into_json(text, path, value, item=item)
+        text, made = host_files.into_json(text, path, value, item=item)
         pieces += made
     return text, pieces
 
@@ -51,13 +51,13 @@ def test_a_document_reads_as_before_with_ours_in_it(text: str) -> None:
 @given(_documents)
 def test_taken_out_again_every_byte_is_as_it_was(text: str) -> None:
     after, pieces = put_in(text)
-    assert edit_files.without(after, pieces) == text
+    assert host_files.without(after, pieces) == text
 
 
 def test_what_its_owner_added_meanwhile_stays() -> None:
     after, pieces = put_in('{\n  "theme": "dark"\n}\n')
     changed = after.replace('"theme": "dark"', '"theme": "light",\n  "more": true')
-    assert edit_files.without(changed, pieces) == '{\n  "theme": "light",\n  "more": true\n}\n'
+    assert host_files.without(changed, pieces) == '{\n  "theme": "light",\n  "more": true\n}\n'
 
 
 def test_ours_is_found_by_its_meaning_where_its_owner_wrote_into_it() -> None:
@@ -65,32 +65,32 @@ def test_ours_is_found_by_its_meaning_where_its_owner_wrote_into_it() -> None:
     document = json.loads(after)
     document["hooks"]["Stop"].append({"hooks": ["theirs"]})
     text = json.dumps(document)
-    assert edit_files.without(text, pieces) is None
+    assert host_files.without(text, pieces) is None
     for path, value, item in ADDED:
-        text = edit_files.json_without(text, path, value, item=item)
+        text = host_files.json_without(text, path, value, item=item)
     assert json.loads(text) == {"theme": "dark", "hooks": {"Stop": [{"hooks": ["theirs"]}]}}
 
 
 @pytest.mark.parametrize("text", ["[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
 def test_a_file_of_another_shape_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
-        edit_files.into_json(text, ("hooks", "Stop"), HOOK, item=True)
+        host_files.into_json(text, ("hooks", "Stop"), HOOK, item=True)
 
 
 @pytest.mark.parametrize("before", ["", "model = 1\n", "a blank line at the end\n\n"])
 def test_a_block_that_another_clone_put_in_is_not_put_in_twice(before: str) -> None:
-    theirs, _ = edit_files.as_block(before, "# begin", "theirs", "# end")
-    assert edit_files.as_block(theirs, "# begin", "theirs", "# end")[0] == theirs
-    ours, piece = edit_files.as_block(theirs, "# begin", "ours", "# end")
+    theirs, _ = host_files.as_block(before, "# begin", "theirs", "# end")
+    assert host_files.as_block(theirs, "# begin", "theirs", "# end")[0] == theirs
+    ours, piece = host_files.as_block(theirs, "# begin", "ours", "# end")
     assert ours == theirs.replace("theirs", "ours")
-    bare = edit_files.without(ours, [piece])
+    bare = host_files.without(ours, [piece])
     assert bare is not None
     assert "ours" not in bare
 
 
 @pytest.mark.parametrize("before", ["", "model = 1\n", "no line end"])
 def test_a_block_comes_and_goes(before: str) -> None:
-    after, piece = edit_files.as_block(before, "# begin", "ours", "# end")
+    after, piece = host_files.as_block(before, "# begin", "ours", "# end")
     assert after.endswith("# begin\nours\n# end\n")
-    assert edit_files.without(after, [piece]) == before
-    assert "ours" not in edit_files.block_without(after + "theirs\n", "# begin", "# end")
+    assert host_files.without(after, [piece]) == before
+    assert "ours" not in host_files.block_without(after + "theirs\n", "# begin", "# end")

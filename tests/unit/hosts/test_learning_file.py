@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made import PLAIN
 from recollect import BadInput
 from recollect.core.learning import COIA
-from recollect.text import learning_file as files
+from recollect.hosts import memory_tool as files
 from recollect.text.frame import one_line
 
 LABELS = st.sampled_from(
