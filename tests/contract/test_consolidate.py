@@ -646,6 +646,18 @@ def test_a_matter_shows_the_sentences_of_both_sides(project: Project) -> None:
     assert (matter.detail["new"], matter.detail["known"]) == (*OPPOSED, "Quarantine a flaky test.")
 
 
+def test_an_answer_about_a_document_leaves_nothing_behind_however_often_it_is_taken_back(project: Project) -> None:
+    memory = disputed(project)
+    document, entry = project.read("docs/testing.md"), "## Never quarantine a flaky test\n\nIt is forgotten there.\n"
+    for verb in ("keep-both", "keep-new", "merge", "keep-old", "keep-both", "dismiss", "keep-new"):
+        memory.inbox.resolve(1, verb)
+        assert [item.number for item in memory.inbox.waiting()] == []
+        memory.inbox.take_back(1)
+        assert [item.number for item in memory.inbox.waiting()] == [1]
+        assert (project.read("docs/testing.md"), "Both hold" in project.read(FILE)) == (document, False)
+        assert entry in project.read(FILE)
+
+
 def test_keeping_the_new_replaces_the_sentence_that_says_otherwise(project: Project) -> None:
     memory = disputed(project, TESTING.replace("flaky test.", "flaky test. Name its owner."))
     memory.inbox.resolve(1, "keep-new")

@@ -8,7 +8,7 @@ nothing about why an item was raised or how it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from recollect.capture import decide, edit
@@ -96,6 +96,12 @@ def take_back(ctx: Context, number: int) -> Escalation:
             restore(ctx, event.subject)
         elif event.what == "theme.renamed":
             themes.rename(ctx, event.new["name"], event.old["name"])
+    if item.resolution == "keep-both" and item.subject.startswith(_STAGED):
+        with suppress(NotFound):  # a consolidation placed it meanwhile
+            entry = find_entry(ctx, item.subject)
+            body = entry.body.removesuffix(_both_hold(item)).rstrip()
+            change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
+            refresh_passages(ctx)
     if any(event.what.startswith(("learning.", "decision.")) for event in done):
         rings.undo(ctx, change=change)
     with ctx.db.write(ctx.space) as tx:
@@ -165,8 +171,12 @@ def _merge_with_entry(ctx: Context, item: Escalation) -> None:
 
 def _note_both_hold(ctx: Context, item: Escalation) -> None:
     """The next consolidation places the entry; its text says that the other is meant to stay too."""
-    _append_to_body(ctx, find_entry(ctx, item.subject), f"Both hold: see {item.other.removeprefix(_DOCUMENT)}.")
+    _append_to_body(ctx, find_entry(ctx, item.subject), _both_hold(item))
     refresh_passages(ctx)
+
+
+def _both_hold(item: Escalation) -> str:
+    return f"Both hold: see {item.other.removeprefix(_DOCUMENT)}."
 
 
 def _carry_out(ctx: Context, item: Escalation) -> None:
