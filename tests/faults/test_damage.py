@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -319,6 +320,15 @@ def test_a_backup_file_that_exists_is_not_overwritten(memory: Memory, tmp_path: 
     with pytest.raises(Refused, match="exists already"):
         memory.data.backup(target)
     assert target.read_text() == "dear diary"
+
+
+def test_a_backup_to_a_named_file_takes_away_what_a_killed_one_left_beside_it(memory: Memory, tmp_path: Path) -> None:
+    dead, other = (tmp_path / f".{name}.999999.0123456789ab.recollect-tmp" for name in ("copy.db", "other.db"))
+    for path in (dead, other):
+        path.write_text("half")
+        os.utime(path, (time.time() - 90,) * 2)
+    memory.data.backup(tmp_path / "copy.db")
+    assert (dead.exists(), other.exists()) == (False, True)
 
 
 def test_only_the_newest_backups_are_kept(memory: Memory, clock: Any) -> None:

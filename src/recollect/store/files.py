@@ -276,7 +276,10 @@ def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 
 def temp_beside(path: Path) -> Path:
-    """An unused temporary name in the same folder."""
+    """An unused temporary name in the same folder; what killed writers of the same file left there goes."""
+    for left in abandoned(path.parent, ()):
+        if left.name.startswith(f".{path.name[:80]}."):
+            left.unlink(missing_ok=True)
     return path.with_name(_temp_name(path.name))
 
 
