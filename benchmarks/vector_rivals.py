@@ -23,6 +23,7 @@ import sqlite_vec
 from benchmarks.vectors import DIMENSIONS, LIMIT, RandomEmbedder
 from recollect.store.schema import MIGRATIONS, statements
 from recollect.store.sqlite import TYPES
+from recollect.store.sqlite_file import let_round
 from recollect.store.vectors import SqliteVectors
 
 ROUNDS = 15
@@ -43,6 +44,7 @@ def compare(path: Path, count: int) -> None:
     connection.execute("PRAGMA journal_mode=WAL; PRAGMA cache_size=-16000").fetchall()
     connection.enable_load_extension(True)
     connection.load_extension(sqlite_vec.loadable_path())
+    let_round(connection)
     for migration in MIGRATIONS:
         for statement in statements(migration, TYPES):
             connection.execute(statement)
@@ -56,7 +58,7 @@ def compare(path: Path, count: int) -> None:
             lambda: connection.executemany("INSERT INTO rival (rowid, space, v) VALUES (?, 's', ?)", blobs),
         )
         load("plain rows", lambda: connection.executemany("INSERT INTO plain (number, v) VALUES (?, ?)", blobs))
-        entries = [(number, "k", "", [(0, vector)]) for number, vector in enumerate(vectors)]
+        entries = [(number, "k", [(0, vector)]) for number, vector in enumerate(vectors)]
         load("signs", lambda: SqliteVectors(connection, "s", 1).put(entries))
     asked = query.tobytes()
     timed(

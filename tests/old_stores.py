@@ -19,7 +19,7 @@ from recollect import Actor, Memory, NewDecision, ScriptedClock
 from recollect.store import bulk, passages, project
 from recollect.store.schema import MIGRATIONS, OLDEST, VERSION, statements
 from recollect.store.sqlite import TYPES, SqliteDb
-from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner
+from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner, let_round
 from samples import FLAKY, WEBHOOKS, counted_ids
 from samples import MIGRATIONS as MIGRATIONS_LEARNED
 
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent / "data" / "stores"
 VERSIONS = tuple(range(OLDEST, OLDEST + len(list(FOLDER.glob("schema_*.db.gz")))))
 PERSON = Actor(name="ada", channel="cli", trust="human")
 SPACE = "golden"
-DERIVED = ("passages", "terms")  # a new schema may make them anew; `verify` says whether they are whole
+DERIVED = ("passages", "terms", "vectors")  # a new schema may make them anew; `verify` says whether they are whole
 _OWN = ("meta", "migrations", "sqlite_", "passage_words", "terms", "passages")
 
 
@@ -80,6 +80,7 @@ def _fill(memory: Memory) -> None:
 def _make(version: int, source: Path, target: Path) -> None:
     db = SqliteDb(target)
     connection = db.connection()
+    let_round(connection)
     with connection:
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         for statement in _FIRST:

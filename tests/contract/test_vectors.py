@@ -11,7 +11,7 @@ from conftest import Opener
 from recollect import Memory
 from recollect.core.records import Passage
 from recollect.store import passages, vectors
-from recollect.store.vectors import Embedded
+from recollect.store.vectors import Embedded, rounded
 
 MODEL = "made-up"
 SIZE = 100  # no multiple of 64: signs are packed into whole words
@@ -55,8 +55,10 @@ def test_both_engines_give_the_same_cosines_in_the_same_order(memory: Memory) ->
     docs = {put(memory, f"note/{n}", n): n for n in range(60)}
     with memory.context.db.read(memory.context.space) as tx:
         found = [(docs[doc], cosine) for doc, _, cosine in vectors.nearest(tx, MODEL, unit(7, 7), limit=60)]
-    halves = np.stack([unit(n).astype(np.float16).astype(np.float32) for n in range(60)])
-    cosines = halves @ unit(7, 7).astype(np.float16).astype(np.float32)
+    steps, numbers = zip(*(rounded(unit(n)) for n in range(60)), strict=True)
+    cosines = (np.array(steps)[:, None] * np.array(numbers)).astype(np.float16) @ unit(7, 7).astype(np.float16).astype(
+        float
+    )
     assert [n for n, _ in found] == np.argsort(-cosines).tolist()
     assert [cosine for _, cosine in found] == pytest.approx(sorted(cosines, reverse=True), abs=1e-5)
 
@@ -69,20 +71,31 @@ def test_a_kind_of_passage_is_searched_alone(memory: Memory) -> None:
     assert nearest(memory, 1, kinds=("theme",)) == []
 
 
-def test_the_vectors_of_given_passages_are_handed_out_by_piece(memory: Memory) -> None:
+def test_given_passages_are_compared_piece_by_piece(memory: Memory) -> None:
     one, two = put(memory, "note/1", 1, 2, 3), put(memory, "note/2", 4)
     with memory.context.db.read(memory.context.space) as tx:
-        found = vectors.vectors_of(tx, MODEL, [two, one, 999_999])
+        found = vectors.cosines(tx, MODEL, unit(3), [two, one, 999_999])
     assert set(found) == {one, two}
-    assert [piece for piece, _ in found[one]] == [0, 1, 2]
-    assert float(found[one][2][1] @ unit(3)) == pytest.approx(1, abs=2e-3)
+    assert set(found[one]) == {0, 1, 2}
+    assert found[one][2] == pytest.approx(1, abs=2e-3)
+
+
+@pytest.mark.parametrize("size", [100, 384, 3072])
+def test_eight_bits_keep_a_cosine_and_fit_a_half_float(size: int) -> None:
+    for n in range(50):
+        vector, other = unit(n, size=size), unit(n, 1, size=size)
+        step, numbers = rounded(vector)
+        kept = step * np.array(numbers)
+        assert max(map(abs, numbers)) <= 127
+        assert (kept.astype(np.float16) == kept).all()
+        assert kept @ other == pytest.approx(vector @ other, abs=3e-3)
 
 
 def test_a_space_without_vectors_of_the_model_says_so(memory: Memory) -> None:
     with memory.context.db.read(memory.context.space) as tx:
         assert not vectors.known(tx, MODEL)
         assert vectors.nearest(tx, MODEL, unit(1), limit=5) == []
-        assert vectors.vectors_of(tx, MODEL, [1]) == {}
+        assert vectors.cosines(tx, MODEL, unit(1), [1]) == {}
     put(memory, "note/1", 1)
     with memory.context.db.read(memory.context.space) as tx:
         assert vectors.known(tx, MODEL)
@@ -121,7 +134,7 @@ def test_vectors_of_a_passage_that_changed_meanwhile_are_not_kept(memory: Memory
         stale = Embedded(doc=doc, kind="note", hash="of an earlier state", pieces=[(0, unit(2))])
         gone = Embedded(doc=doc + 1000, kind="note", hash="x", pieces=[(0, unit(2))])
         assert vectors.put(tx, MODEL, [stale, gone], at=1) == 0
-        assert float(vectors.vectors_of(tx, MODEL, [doc])[doc][0][1] @ unit(1)) > 0.99
+        assert vectors.cosines(tx, MODEL, unit(1), [doc])[doc][0] > 0.99
 
 
 def test_waiting_are_the_passages_after_the_last_one_embedded(memory: Memory) -> None:
@@ -145,4 +158,4 @@ def test_the_number_of_a_deleted_passage_may_be_used_again(memory: Memory) -> No
     with memory.context.db.write(memory.context.space) as tx:
         passages.put(tx, Passage(id="note/3", kind="note", title="", lines=("new",), at=0, trust="agent"))
         assert [one.text for one in vectors.waiting(tx, MODEL, limit=2)] == ["new"]
-        assert vectors.vectors_of(tx, MODEL, [vectors.waiting(tx, MODEL, limit=1)[0].doc]) == {}
+        assert vectors.cosines(tx, MODEL, unit(1), [vectors.waiting(tx, MODEL, limit=1)[0].doc]) == {}

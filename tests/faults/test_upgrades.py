@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
 
 from conftest import PERSON
 from old_stores import DERIVED, SPACE, VERSIONS, rows_of, unpack
 from recollect import Memory
+from recollect.store import vectors
 from recollect.store.project import backups_of
 from recollect.store.schema import OLDEST, VERSION, due
 
@@ -42,6 +44,28 @@ def test_before_an_upgrade_the_store_is_backed_up_as_it_was(
     before = rows_of(database)
     Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ).close()
     assert rows_of(backups_of(database) / f"before-{due(version)[0][1]}.db") == before
+
+
+def test_vectors_of_half_floats_are_rounded_and_still_near(tmp_path: Path, environ: dict[str, str]) -> None:
+    database = unpack(19, tmp_path / "project", environ)
+    old = apsw.Connection(str(database))
+    ((model, size),) = old.execute("SELECT model, dimensions FROM vector_models")
+    before = [
+        (doc, piece, np.frombuffer(data, "<f2").astype(float))
+        for doc, piece, data in old.execute("SELECT doc, piece, vector FROM vectors")
+    ]
+    old.close()
+    assert len(before) > 4
+    with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
+        assert memory.data.verify() == ()
+        with memory.context.db.read(SPACE) as tx:
+            for doc, piece, vector in before:
+                found = vectors.nearest(tx, str(model), vector, limit=1)
+                assert found[0][:2] == (doc, piece)
+                cosines = vectors.cosines(tx, str(model), vector, [doc for doc, _, _ in before])
+                for other, number, their in before:
+                    assert cosines[other][number] == pytest.approx(their @ vector, abs=3e-3)
+    assert {len(row["vector"]) for row in rows_of(database)["vectors"]} == {size + 2}
 
 
 @pytest.mark.parametrize(

@@ -75,14 +75,17 @@ class Tx(Protocol):
 class Vectors(Protocol):
     """Unit vectors of the pieces of passages."""
 
-    def put(self, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
-        """For each passage (number, kind, hash): its pieces' vectors."""
+    def put(self, entries: Sequence[tuple[int, str, Sequence[tuple[int, Any]]]]) -> None:
+        """For each passage (number, kind): its pieces' vectors."""
+
+    def reached(self) -> int:
+        """The newest passage that has vectors; -1 when none has."""
 
     def nearest(self, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
         """The pieces nearest to a vector as (passage, piece, cosine), best first."""
 
-    def of(self, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        """All pieces of some passages as (passage, piece, vector), in no order."""
+    def cosines(self, vector: Any, docs: Sequence[int]) -> list[tuple[int, int, float]]:
+        """All pieces of some passages as (passage, piece, cosine), in no order."""
 
 
 class Db(Protocol):

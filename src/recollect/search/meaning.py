@@ -44,8 +44,8 @@ class Meaning:
         if wanted.trusts or wanted.since is not None or wanted.until is not None:
             few = passages.few(tx, wanted, most=FEW)
             if few is not None:
-                found = vectors.vectors_of(tx, self.model, sorted(few))
-                near = {doc: max(float(self.vector @ vector) for _, vector in some) for doc, some in found.items()}
+                found = vectors.cosines(tx, self.model, self.vector, sorted(few))
+                near = {doc: max(some.values()) for doc, some in found.items()}
                 return sorted(near, key=lambda doc: (-near[doc], doc))
             limit = NEAREST * FARTHER
         pieces = vectors.nearest(tx, self.model, self.vector, limit=limit, kinds=wanted.kinds)
@@ -56,12 +56,10 @@ class Meaning:
 
         Squared cosines, never below nothing: the difference between .6 and .7 tells more than that between .1 and .2.
         """
-        found = vectors.vectors_of(tx, self.model, docs)
-        near = {
-            doc: [(piece, max(0.0, float(self.vector @ vector)) ** 2) for piece, vector in some]
-            for doc, some in found.items()
+        found = vectors.cosines(tx, self.model, self.vector, docs)
+        return {
+            doc: (max(0.0, *some.values()) ** 2, max(0.0, some.get(WHOLE, 0.0)) ** 2) for doc, some in found.items()
         }
-        return {doc: (max(value for _, value in some), dict(some).get(WHOLE, 0.0)) for doc, some in near.items()}
 
 
 def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:

@@ -207,8 +207,9 @@ def count_by(tx: Tx, table: str, column: str, values: Iterable[str]) -> dict[str
 
 MESSAGES = 20  # of SQLite's own check; a damaged file has thousands that say the same
 _WRONG_SIZE = """
-SELECT v.number FROM vectors v LEFT JOIN vector_models m ON m.space = v.space AND m.number = v.model
-WHERE v.number < 1 OR m.number IS NULL OR length(v.vector) <> 2 * m.dimensions"""
+SELECT v.number FROM vectors v LEFT JOIN passages p ON p.doc = v.doc
+LEFT JOIN vector_models m ON m.space = p.space AND m.number = v.model
+WHERE v.number < 1 OR m.number IS NULL OR length(v.vector) <> m.dimensions + 2"""
 _SIGNS_OF_WRONG_SIZE = """
 SELECT s.rowid FROM vector_signs s JOIN vector_models m ON m.space = s.space AND m.number = s.model
 WHERE length(s.signs) <> length(s.numbers) / 8 * ((m.dimensions + 63) / 64 * 8) OR length(s.numbers) % 8 <> 0"""

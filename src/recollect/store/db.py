@@ -293,8 +293,8 @@ def _under(prefix: str, terms: Iterable[str]) -> str:
     return prefix + joined if joined else ""
 
 
-Entry = tuple[int, str, str, "Sequence[tuple[int, Any]]"]
-"""A passage's vectors: its number, its kind, its hash, and each piece with its unit vector."""
+Entry = tuple[int, str, "Sequence[tuple[int, Any]]"]
+"""A passage's vectors: its number, its kind, and each piece with its unit vector."""
 
 
 class EngineSession(Protocol):

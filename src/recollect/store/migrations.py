@@ -380,3 +380,7 @@ M019_REASONS = (
     "ALTER TABLE host_sessions ADD COLUMN pid $int NOT NULL DEFAULT 0",
     "ALTER TABLE host_events ADD COLUMN why $text NOT NULL DEFAULT '{}'",
 )
+
+# A number of a vector has eight bits, no longer sixteen, its row only what tells it from others, and the hash of a
+# passage 16 digits.
+M020_SMALLER = ("$smaller_vectors", "UPDATE passages SET hash = substr(hash, 1, 16)")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
     from recollect.core.records import Passage
 
+DIGEST = 16  # hexadecimal digits: enough to see that one passage changed
 STRETCHES = 20  # of threads in one statement: SQLite compares each parameter name with all before it
 FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here, so a range scan skips all others
 EVERY = ""  # the term that every passage holds: its count is the number of passages
@@ -137,7 +138,7 @@ def _on_one_line(text: str) -> str:
 def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
     """The identity of a passage: when it changes, the passage is written anew."""
     facts = (passage.kind, str(passage.at), passage.trust, passage.thread, str(passage.position))
-    return content_hash("\n".join((*lines, *facts)))
+    return content_hash("\n".join((*lines, *facts)))[:DIGEST]
 
 
 def stream_of(lines: list[str]) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -29,6 +30,7 @@ from recollect.store.bulk import carry
 from recollect.store.copies import filling
 from recollect.store.db import Entry, Transaction
 from recollect.store.postgres_pool import FIRST_WAIT, STATISTICS, Address, Connections
+from recollect.store.vectors import rounded
 
 TYPES = {
     "$int": "bigint",
@@ -38,6 +40,7 @@ TYPES = {
     "$vector_index": """
       CREATE INDEX vectors_by_kind ON vectors (space, model, kind);
       CREATE INDEX passages_by_doc ON passages (space, doc)""",
+    "$smaller_vectors": "ALTER TABLE vectors DROP COLUMN hash",
     "$vector": "halfvec",
 }
 
@@ -302,10 +305,11 @@ def _for_psycopg(sql: str) -> tuple[bytes, dict[str, list[str]]]:
 EXACT = 50_000  # pieces of a space that are compared one by one; up to here that is as fast as an index
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps
 
-_PUT = "COPY vectors (doc, model, piece, space, kind, hash, vector) FROM STDIN (FORMAT BINARY)"
-_PUT_TYPES = ("int8", "int8", "int8", "text", "text", "text", "bytea")
+_PUT = "COPY vectors (doc, model, piece, space, kind, vector) FROM STDIN (FORMAT BINARY)"
+_PUT_TYPES = ("int8", "int8", "int8", "text", "text", "bytea")
+_REACHED = "SELECT max(doc) FROM vectors WHERE space = %(space)s AND model = %(model)s AND piece = 0"
 _OF = """
-SELECT doc, piece, halfvec_send(vector) FROM vectors
+SELECT doc, piece, -(vector <#> %(vector)s::halfvec) FROM vectors
 WHERE doc = ANY(%(docs)s) AND model = %(model)s AND space = %(space)s"""
 _COUNT = """
 SELECT count(*) FROM (SELECT FROM vectors WHERE space = %(space)s AND model = %(model)s
@@ -340,9 +344,9 @@ class PostgresVectors:
             cursor.execute("DELETE FROM vectors WHERE doc = ANY(%s) AND model = %s", (docs, model))
             with cursor.copy(_PUT) as copy:
                 copy.set_types(_PUT_TYPES)
-                for doc, kind, digest, pieces in entries:
+                for doc, kind, pieces in entries:
                     for piece, vector in pieces:
-                        copy.write_row((doc, model, piece, space, kind, digest, _sent(vector)))
+                        copy.write_row((doc, model, piece, space, kind, _sent(vector)))
 
     def nearest(self, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
         with self._connection.cursor(binary=True) as cursor:
@@ -353,12 +357,13 @@ class PostgresVectors:
                 found = cursor.execute(_COMPARE, asked).fetchall()
         return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
-    def of(self, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        import numpy as np
-
+    def cosines(self, vector: Any, docs: Sequence[int]) -> list[tuple[int, int, float]]:
         with self._connection.cursor(binary=True) as cursor:
-            found = cursor.execute(_OF, {**self._whose, "docs": list(docs)}).fetchall()
-        return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
+            return cursor.execute(_OF, {**self._whose, "docs": list(docs), "vector": _written(vector)}).fetchall()
+
+    def reached(self) -> int:
+        ((doc,),) = self._connection.execute(_REACHED, self._whose).fetchall()
+        return -1 if doc is None else int(doc)
 
     def index_if_large(self, dimensions: int) -> str:
         """Make a large space its index, while others keep writing; says what it did, or who may do it."""
@@ -415,9 +420,8 @@ def _owns(cursor: psycopg.Cursor[Row]) -> bool:
 
 def _sent(vector: Any) -> bytes:
     """As pgvector sends and takes it: how many numbers, two empty bytes, the numbers."""
-    import numpy as np
-
-    return len(vector).to_bytes(2, "big") + b"\0\0" + np.asarray(vector, ">f2").tobytes()
+    step, numbers = rounded(vector)
+    return struct.pack(f">hxx{len(numbers)}e", len(numbers), *[number * step for number in numbers])
 
 
 def _written(vector: Any) -> str:

@@ -47,12 +47,23 @@ CREATE TABLE vector_signs (
   FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
 ) STRICT"""
 
+# Half floats, which is what vectors were, are rounded by a function of ours.
+_SMALLER_VECTORS = """
+CREATE TABLE smaller (
+  number INTEGER PRIMARY KEY, doc INTEGER NOT NULL REFERENCES passages (doc) ON DELETE CASCADE, model INTEGER NOT NULL,
+  piece INTEGER NOT NULL, vector BLOB NOT NULL, UNIQUE (doc, model, piece)
+) STRICT;
+INSERT INTO smaller SELECT number, doc, model, piece, rounded_half_floats(vector) FROM vectors;
+DROP TABLE vectors;
+ALTER TABLE smaller RENAME TO vectors"""
+
 TYPES = {
     "$int": "INTEGER",
     "$text": "TEXT",
     "$key": "INTEGER PRIMARY KEY",
     "$table": "STRICT",
     "$vector_index": _SIGNS,
+    "$smaller_vectors": _SMALLER_VECTORS,
     "$vector": "BLOB",
 }
 

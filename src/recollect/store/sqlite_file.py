@@ -27,10 +27,12 @@ from recollect.store.sqlite import LARGE_CACHE, TYPES, WORD_INDEX, SqliteDb, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
 APPLICATION_ID = 0x7265636F  # "reco"
 MADE_NOTE = "A store was made beside this file. While this file is here, a missing store is reported, not begun anew.\n"
+
+WORTH_SHRINKING = 4  # a migrated file is written anew when more than a quarter of it is free
 
 _FIRST = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -110,6 +112,7 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
     version = version_of(db)
     connection = db.connection()
     connection.execute(LARGE_CACHE)
+    let_round(connection)
     if 0 < version < VERSION:
         with sqlite_errors(db.path):
             held = {name for (name,) in connection.execute("SELECT name FROM migrations")}
@@ -138,6 +141,23 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
             )
             if position == VERSION:
                 _tell_planner(connection)
+    with sqlite_errors(db.path):
+        free, pages = connection.pragma("freelist_count"), connection.pragma("page_count")
+    if free * WORTH_SHRINKING > pages:
+        with suppress(Trouble):  # another process is reading it, or the disk has no room for both
+            db.write_anew()
+
+
+def let_round(connection: apsw.Connection) -> None:
+    """Give a connection the function by which a migration turns half floats into vectors of today."""
+
+    def rounded(*given: Any) -> bytes:
+        from recollect.store.vectors import stored
+
+        (halves,) = given
+        return stored(struct.unpack(f"<{len(halves) // 2}e", halves))
+
+    connection.create_scalar_function("rounded_half_floats", rounded, 1)
 
 
 def _tell_planner(connection: apsw.Connection) -> None:

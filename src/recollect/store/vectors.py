@@ -4,7 +4,8 @@ A passage has a vector for each of its chunks (`text/sentences.py` numbers them)
 Vectors are derived: they go with their passage and are made again in the order of the passages' numbers, so every
 passage after the newest embedded one still waits. The engine stores and compares them. Knows no model.
 
-The embedded store keeps half floats in rows, and their signs packed beside them. Texts with a similar meaning agree in
+Both engines keep a number of a vector in eight bits, as a multiple of that vector's own step, so they give the same
+cosines. The embedded store keeps the signs of all numbers packed beside the rows. Texts with a similar meaning agree in
 most signs, so the chunks with the fewest different signs hold the nearest ones, and only those are scored by their
 vectors. A deleted passage leaves its signs behind until they are packed again; they lead to no row. Only comparing
 needs numpy, which comes with the embedder.
@@ -12,9 +13,11 @@ needs numpy, which comes with the embedder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import groupby
+from math import ceil, frexp, ldexp
 
 import apsw
 
@@ -27,15 +30,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_REACHED = """(SELECT coalesce(max(v.doc), -1) FROM vectors v WHERE v.space = :space AND v.model = :number
-  AND v.piece = 0)"""
-
-_OF_ANOTHER_STATE = """
-passages p JOIN vectors v ON v.doc = p.doc
-WHERE p.space = :space AND (v.space <> p.space OR v.hash <> p.hash OR v.kind <> p.kind)"""
-_PASSED_OVER = f"""
-passages p WHERE p.space = :space AND p.doc < {_REACHED} AND NOT EXISTS (
+_PASSED_OVER = """
+passages p WHERE p.space = :space AND p.doc < :reached AND NOT EXISTS (
   SELECT 1 FROM vectors o WHERE o.doc = p.doc AND o.model = :number AND o.piece = 0)"""
+_NUMBERS = "SELECT number FROM vector_models WHERE space = :space ORDER BY number"
+_VECTORS = "vectors v JOIN passages p ON p.doc = v.doc WHERE p.space = :space AND v.model = :number AND v.piece = 0"
 
 
 @record
@@ -77,13 +76,13 @@ def nearest(tx: Tx, model: str, vector: Any, *, limit: int, kinds: Sequence[str]
     return [] if number is None else tx.vectors(number).nearest(vector, limit=limit, kinds=kinds)
 
 
-def vectors_of(tx: Tx, model: str, docs: Sequence[int]) -> dict[int, list[tuple[int, Any]]]:
-    """The unit vectors of some passages by piece; one that has none is left out."""
+def cosines(tx: Tx, model: str, vector: Any, docs: Sequence[int]) -> dict[int, dict[int, float]]:
+    """How near each piece of some passages is to a unit vector; a passage that has no vectors is left out."""
     number = _number(tx, model)
-    found: dict[int, list[tuple[int, Any]]] = {}
+    found: dict[int, dict[int, float]] = {}
     if number is not None:
-        for doc, piece, vector in sorted(tx.vectors(number).of(docs), key=lambda row: row[:2]):
-            found.setdefault(doc, []).append((piece, vector))
+        for doc, piece, cosine in tx.vectors(number).cosines(vector, docs):
+            found.setdefault(doc, {})[piece] = cosine
     return found
 
 
@@ -94,18 +93,17 @@ def known(tx: Tx, model: str) -> bool:
 
 def counts(tx: Tx, model: str) -> tuple[int, int]:
     """How many passages have vectors of a model, and how many wait."""
-    waits = int(
-        tx.value(
-            f"SELECT count(*) FROM passages WHERE space = :space AND doc > {_REACHED}", number=_number(tx, model) or 0
-        )
-    )
+    sql = "SELECT count(*) FROM passages WHERE space = :space AND doc > :reached"
+    waits = int(tx.value(sql, reached=_reach(tx, _number(tx, model))["reached"]))
     return passages.document_counts(tx, ())[0] - waits, waits
 
 
 def waiting(tx: Tx, model: str, *, limit: int) -> list[UnembeddedPassage]:
     """The oldest passages without vectors of a model."""
-    more = f"AND doc > {_REACHED} ORDER BY doc LIMIT :limit"
-    return db.select(tx, UnembeddedPassage, "passages", more, number=_number(tx, model) or 0, limit=limit)
+    more = "AND doc > :reached ORDER BY doc LIMIT :limit"
+    return db.select(
+        tx, UnembeddedPassage, "passages", more, limit=limit, reached=_reach(tx, _number(tx, model))["reached"]
+    )
 
 
 def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
@@ -115,7 +113,7 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     fitting = [one for one in made if current.get(one.doc) == one.hash]
     if fitting:
         number = _used(tx, model, dimensions=len(fitting[0].pieces[0][1]), at=at)
-        tx.vectors(number).put([(one.doc, one.kind, one.hash, one.pieces) for one in fitting])
+        tx.vectors(number).put([(one.doc, one.kind, one.pieces) for one in fitting])
     return len(fitting)
 
 
@@ -135,14 +133,8 @@ def drop(tx: Tx, model: str, *, most: int) -> bool:
     """Delete some of a model's vectors; True when none are left and the model is forgotten."""
     number = _number(tx, model)
     if number is not None:
-        gone = tx.run(
-            """
-            DELETE FROM vectors WHERE space = :space AND model = :number AND doc IN (
-              SELECT doc FROM vectors WHERE space = :space AND model = :number AND piece = 0 ORDER BY doc DESC
-              LIMIT :most)""",
-            number=number,
-            most=most,
-        )
+        last = f"SELECT v.doc FROM {_VECTORS} ORDER BY v.doc DESC LIMIT :most"
+        gone = tx.run(f"DELETE FROM vectors WHERE model = :number AND doc IN ({last})", number=number, most=most)
         if gone:
             return False
     tx.run("DELETE FROM vector_models WHERE space = :space AND model = :model", model=model)
@@ -150,29 +142,27 @@ def drop(tx: Tx, model: str, *, most: int) -> bool:
 
 
 def wrong(tx: Tx) -> Iterator[tuple[str, str]]:
-    """Passages whose vectors are of another state of them, and those that were passed over, each with what is wrong."""
-    for (id,) in tx.rows(f"SELECT DISTINCT p.id FROM {_OF_ANOTHER_STATE} ORDER BY p.id"):
-        yield id, "its vectors were made of something else"
-    for (number,) in tx.rows("SELECT number FROM vector_models WHERE space = :space ORDER BY number"):
-        for (id,) in tx.rows(f"SELECT p.id FROM {_PASSED_OVER} ORDER BY p.doc", number=number):
+    """Passages that were passed over, with what is wrong."""
+    for (number,) in tx.rows(_NUMBERS):
+        for (id,) in tx.rows(f"SELECT p.id FROM {_PASSED_OVER} ORDER BY p.doc", **_reach(tx, number)):
             yield id, "it has no vectors, but newer passages have"
 
 
 def mend(tx: Tx) -> int:
-    """Drop vectors that are wrong, and those after a gap, so that all of them are made again; of how many passages."""
-    before = _embedded(tx)
-    tx.run(f"DELETE FROM vectors WHERE space = :space AND doc IN (SELECT p.doc FROM {_OF_ANOTHER_STATE})")
-    for (number,) in tx.rows("SELECT number FROM vector_models WHERE space = :space ORDER BY number"):
-        tx.run(
-            "DELETE FROM vectors WHERE space = :space AND model = :number AND doc > "
-            f"(SELECT min(p.doc) FROM {_PASSED_OVER})",
-            number=number,
-        )
-    return before - _embedded(tx)
+    """Drop the vectors after a gap, so that all of them are made again; of how many passages."""
+    dropped = 0
+    for (number,) in tx.rows(_NUMBERS):
+        gap = tx.value(f"SELECT min(p.doc) FROM {_PASSED_OVER}", **_reach(tx, number))
+        if gap is not None:
+            later = f"SELECT v.doc FROM {_VECTORS} AND v.doc > :gap"
+            dropped += int(tx.value(f"SELECT count(*) FROM ({later}) AS later", number=number, gap=gap))
+            tx.run(f"DELETE FROM vectors WHERE model = :number AND doc IN ({later})", number=number, gap=gap)
+    return dropped
 
 
-def _embedded(tx: Tx) -> int:
-    return int(tx.value("SELECT count(*) FROM vectors WHERE space = :space AND piece = 0"))
+def _reach(tx: Tx, number: int | None) -> dict[str, int]:
+    """A model's number, and the newest passage that has its vectors, as parameters."""
+    return {"number": number or 0, "reached": -1 if number is None else tx.vectors(number).reached()}
 
 
 def _number(tx: Tx, model: str) -> int | None:
@@ -190,13 +180,28 @@ def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
     return number
 
 
+def rounded(vector: Iterable[float]) -> tuple[float, list[int]]:
+    """A vector as whole numbers from -127 to 127, and the step that they are multiples of.
+
+    The step has four bits and a number seven, so a half float, which PostgreSQL stores, holds their product exactly.
+    """
+    numbers = [float(number) for number in vector]
+    fraction, exponent = frexp(max(map(abs, numbers)) / 127)
+    step = ldexp(ceil(fraction * 16) or 1, exponent - 4)
+    return step, [round(number / step) for number in numbers]
+
+
 CHUNK = 1024  # pieces in one row of signs, which is rewritten with every passage added to it
 CANDIDATES = 1000  # pieces whose vectors are read; a space with no more of them is searched exactly
 IN_ONE = 500  # numbers in one statement; SQLite allows 32,766
 STALE = 4  # signs are packed again when one in so many has lost its vector
 
 _WORD = 64  # signs are compared in words of so many
-# A half float's sign is the first bit of its second byte.
+_STEP = 2  # bytes before the numbers of a vector: their step, as a half float
+_REACHED = """
+SELECT v.doc FROM vectors v CROSS JOIN passages p WHERE p.doc = v.doc AND p.space = ? AND v.model = ? AND v.piece = 0
+ORDER BY v.doc DESC LIMIT 1"""
+_ROWS = "vectors v JOIN passages p ON p.doc = v.doc WHERE p.space = ? AND v.model = ?"
 _AS_DIGITS = bytes(ord("0" if byte & 0x80 else "1") for byte in range(256))
 
 
@@ -208,76 +213,66 @@ class SqliteVectors:
         self._whose = (space, model)
 
     def put(self, entries: Sequence[Entry]) -> None:
-        import numpy as np
-
-        space, model = self._whose
-        docs = ((entry[0], model) for entry in entries)
-        self._connection.executemany("DELETE FROM vectors WHERE doc = ? AND model = ?", docs)
-        ((last,),) = self._connection.execute("SELECT coalesce(max(number), 0) FROM vectors")
-        halves = [
-            (doc, kind, digest, piece, np.asarray(vector, "<f2").tobytes())
-            for doc, kind, digest, pieces in entries
-            for piece, vector in pieces
-        ]
-        numbered = [(number, *half) for number, half in enumerate(halves, start=int(str(last)) + 1)]
+        _, model = self._whose
         self._connection.executemany(
-            "INSERT INTO vectors (number, doc, kind, hash, piece, vector, space, model) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            ((*one, space, model) for one in numbered),
+            "DELETE FROM vectors WHERE doc = ? AND model = ?", ((entry[0], model) for entry in entries)
         )
-        self._pack([(kind, number, half) for number, _, kind, _, _, half in numbered])
+        ((last,),) = self._connection.execute("SELECT coalesce(max(number), 0) FROM vectors")
+        made = [(doc, kind, piece, stored(vector)) for doc, kind, pieces in entries for piece, vector in pieces]
+        numbered = [(number, *one) for number, one in enumerate(made, start=int(str(last)) + 1)]
+        self._connection.executemany(
+            "INSERT INTO vectors (number, doc, model, piece, vector) VALUES (?, ?, ?, ?, ?)",
+            ((number, doc, model, piece, data) for number, doc, _, piece, data in numbered),
+        )
+        self._pack([(kind, number, data) for number, _, kind, _, data in numbered])
+
+    def reached(self) -> int:
+        found = self._connection.execute(_REACHED, self._whose).fetchone()
+        return int(str(found[0])) if found else -1
 
     def nearest(self, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
-        import numpy as np
-
-        query = np.asarray(vector, "<f2")  # rounded as on the other engine, so that both give the same cosines
-        keys, table = self._read("number", self._candidates(query, max(CANDIDATES, 4 * limit), kinds))
-        # Not `@`: its threads would spin for longer than the product takes.
-        cosines = np.einsum("ij,j->i", table, query.astype(np.float32)).tolist() if keys else []
-        found = ((doc, piece, cosine) for (doc, piece), cosine in zip(keys, cosines, strict=True))
+        query = _query(vector)
+        found = self._cosines(query, "number", self._candidates(query, max(CANDIDATES, 4 * limit), kinds))
         return nsmallest(limit, found, key=lambda one: (-one[2], one[0], one[1]))
 
-    def of(self, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        keys, table = self._read("doc", docs)
-        return [(doc, piece, vector) for (doc, piece), vector in zip(keys, table, strict=True)]
+    def cosines(self, vector: Any, docs: Sequence[int]) -> list[tuple[int, int, float]]:
+        return self._cosines(_query(vector), "doc", docs)
 
     def pack_anew(self) -> None:
         """All signs, made from the vectors."""
         self._connection.execute("DELETE FROM vector_signs WHERE space = ? AND model = ?", self._whose)
-        rows: list[Any] = self._connection.execute(
-            "SELECT kind, number, vector FROM vectors WHERE space = ? AND model = ? ORDER BY kind, number", self._whose
-        ).fetchall()
-        self._pack(rows)
+        sql = f"SELECT p.kind, v.number, v.vector FROM {_ROWS} ORDER BY p.kind, v.number"
+        self._pack(self._connection.execute(sql, self._whose).fetchall())  # type: ignore[arg-type]
 
     def pack_if_stale(self) -> None:
         """Pack signs anew when many of them lead nowhere any more."""
         ((packed,),) = self._connection.execute(
             "SELECT coalesce(sum(length(numbers)), 0) / 8 FROM vector_signs WHERE space = ? AND model = ?", self._whose
         )
-        sql = "SELECT count(*) FROM vectors WHERE space = ? AND model = ?"
-        ((rows,),) = self._connection.execute(sql, self._whose)
+        ((rows,),) = self._connection.execute(f"SELECT count(*) FROM {_ROWS}", self._whose)
         if packed > CHUNK and packed - rows > packed / STALE:
             self.pack_anew()
 
-    def _read(self, column: str, values: Sequence[int]) -> tuple[list[tuple[int, int]], Any]:
-        """Pieces by their own numbers or those of their passages, and a table with the vector of each."""
+    def _cosines(self, query: Any, column: str, values: Sequence[int]) -> list[tuple[int, int, float]]:
+        """Pieces by their own numbers or those of their passages."""
         import numpy as np
 
-        space, model = self._whose
         found: list[Any] = []
         for start in range(0, len(values), IN_ONE):
             some = values[start : start + IN_ONE]
             found += self._connection.execute(
                 f"SELECT doc, piece, vector FROM vectors WHERE {column} IN ({', '.join('?' * len(some))}) "
-                "AND +model = ? AND +space = ?",  # plus: or SQLite would walk an index of the whole space
-                (*some, model, space),
+                "AND model = ?",
+                (*some, self._whose[1]),
             ).fetchall()
-        table = np.frombuffer(b"".join(row[2] for row in found), "<f2")
-        keys = [(doc, piece) for doc, piece, _ in found]
-        return keys, table.reshape(len(keys), -1).astype(np.float32) if keys else ()
+        table = np.frombuffer(b"".join([row[2] for row in found]), np.int8).reshape(len(found), _STEP + len(query))
+        steps = table[:, :_STEP].copy().view("<f2")[:, 0]
+        # Not `@`: its threads would spin for longer than the product takes.
+        products = np.einsum("ij,j->i", table[:, _STEP:].astype(np.float32), query) * steps
+        return [(row[0], row[1], cosine) for row, cosine in zip(found, products.tolist(), strict=True)]
 
     def _pack(self, rows: Sequence[tuple[str, int, bytes]]) -> None:
-        """Add vectors (kind, number, halves) to the last row of signs of their kind, or to new ones once it is full."""
+        """Add vectors (kind, number, stored bytes) to the last row of signs of their kind, then to new rows."""
         for kind, group in groupby(sorted(rows, key=lambda row: row[0]), key=lambda row: row[0]):
             waiting = list(group)
             last: Any = self._connection.execute(
@@ -292,7 +287,7 @@ class SqliteVectors:
                     chunk, numbers, signs, room = chunk + 1, b"", b"", CHUNK
                 some, waiting = waiting[:room], waiting[room:]
                 numbers += b"".join(number.to_bytes(8, "little") for _, number, _ in some)
-                signs += b"".join(_signs(half) for _, _, half in some)
+                signs += b"".join(_signs(data[_STEP:]) for _, _, data in some)
                 self._connection.execute(
                     "INSERT INTO vector_signs (space, model, kind, chunk, numbers, signs) VALUES (?, ?, ?, ?, ?, ?) "
                     "ON CONFLICT (space, model, kind, chunk) "
@@ -310,7 +305,7 @@ class SqliteVectors:
         ).fetchall()
         numbers = np.frombuffer(b"".join(row[0] for row in rows), "<i8")
         if len(numbers) > most:
-            own = np.frombuffer(_signs(query.tobytes()), np.uint64)
+            own = np.frombuffer(_signs(np.where(query < 0, -1, 0).astype(np.int8).tobytes()), np.uint64)
             table = np.frombuffer(b"".join(row[1] for row in rows), np.uint64).reshape(-1, len(own))
             different = np.zeros(len(numbers), np.uint16)
             for word, column in zip(own, table.T, strict=True):  # three times faster than a sum over rows of six
@@ -326,12 +321,25 @@ def unpacked(connection: apsw.Connection) -> int:
     signed: dict[tuple[Any, ...], set[int]] = {}
     for *where, numbers in connection.execute("SELECT space, model, kind, numbers FROM vector_signs"):
         signed.setdefault(tuple(where), set()).update(memoryview(bytes(numbers)[: len(numbers) // 8 * 8]).cast("q"))
-    rows = connection.execute("SELECT space, model, kind, number FROM vectors")
+    rows = connection.execute("SELECT p.space, v.model, p.kind, v.number FROM vectors v JOIN passages p USING (doc)")
     return sum(number not in signed.get(tuple(where), ()) for *where, number in rows)
 
 
-def _signs(half: bytes) -> bytes:
-    """A bit per dimension, in whole words."""
-    digits = half[1::2].translate(_AS_DIGITS)
+def stored(vector: Iterable[float]) -> bytes:
+    """A vector as the embedded store keeps it."""
+    step, numbers = rounded(vector)
+    return struct.pack(f"<e{len(numbers)}b", step, *numbers)
+
+
+def _query(vector: Any) -> Any:
+    """Rounded as on the other engine, so that both give the same cosines."""
+    import numpy as np
+
+    return np.asarray(vector, np.float16).astype(np.float32)
+
+
+def _signs(numbers: bytes) -> bytes:
+    """A bit per dimension, in whole words: the first bit of each number."""
+    digits = numbers.translate(_AS_DIGITS)
     digits += b"0" * (-len(digits) % _WORD)
     return int(digits, 2).to_bytes(len(digits) // 8, "big")
