@@ -316,6 +316,7 @@ TAKEN_BACK = {
     "m017_topics": "DROP TABLE topic_entries, topic_aliases, topics",
     "m018_proven": "DROP INDEX learnings_proven",
     "m019_reasons": "ALTER TABLE host_sessions DROP pid; ALTER TABLE host_events DROP why",
+    "m020_smaller": "ALTER TABLE vectors ADD hash text",
 }
 
 

@@ -25,7 +25,7 @@ from recollect.core.decision import OUTCOMES, STAKES
 from recollect.core.errors import NotInitialised
 from recollect.core.journal import ENTRY_TYPES, NewEntry
 from recollect.mcp.protocol import INSTRUCTIONS, PROMPTS, Conversation
-from recollect.mcp.tools import KINDS, TOOLS
+from recollect.mcp.tools import KINDS, TOOLS, TRUSTS
 from recollect.search import everything
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 from serving import MCP, Served, serving
@@ -475,6 +475,7 @@ def test_the_static_lists_of_words_are_those_of_the_rooms() -> None:
         return set(TOOLS[tool].arguments[argument]["enum"])
 
     assert everything.KINDS == KINDS
+    assert everything.TRUSTS == TRUSTS
     assert words("remember", "pattern_type") == set(PATTERN_TYPES)
     assert words("rate", "verdict") == set(VERDICTS)
     assert words("log", "type") == set(ENTRY_TYPES)

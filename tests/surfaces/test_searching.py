@@ -2,10 +2,68 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from conftest import PERSON
+from mcp_client import connected, direct_transport
+from recollect import Memory, ScriptedClock
+from recollect.mcp.protocol import Conversation
 from samples import FLAKY
-from shell import Shell
+from serving import serving
+from shell import NOW, Shell
+
+ASKED: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "the beginning of a word": ("migr", {}, ["folder", "order"]),
+    "one character of Japanese": ("夜", {}, ["night"]),
+    "from a day on": ("migrations", {"since": "2026-03-02"}, ["order"]),
+    "up to a day": ("migrations", {"until": "2026-03-01"}, ["folder"]),
+    "a kind": ("migrations", {"kind": ("log",)}, ["folder"]),
+    "a tag": ("migrations", {"tag": "release"}, ["order"]),
+    "a topic": ("migrations", {"topic": "Folders"}, ["folder"]),
+    "a trust": ("migrations", {"trust": ("agent",)}, ["folder"]),
+    "the next page": ("migrations", {"limit": 1, "offset": 1}, []),
+}
+
+
+@pytest.fixture
+def ids(shell: Shell) -> dict[str, str]:
+    """What `ASKED` is asked of: two days, a learning of a person, entries of an agent."""
+    said = {"folder": "We renamed the migrations folder.", "night": "データベースの移行は夜に行う。"}
+    topics = {"folder": "Folders", "night": "移行"}
+    made = {
+        name: shell.json(
+            "log", "add", text, "--topic", topics[name], RECOLLECT_NOW="2026-02-27T09:00:00Z", CLAUDECODE="1"
+        )
+        for name, text in said.items()
+    }
+    fields = {**FLAKY, "title": "Run migrations before the deploy", "tags": ["release"]}
+    return {**{name: one["id"] for name, one in made.items()}, "order": shell.learn(**fields)}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_way_in_finds_the_same(shell: Shell, ids: dict[str, str], name: str) -> None:
+    query, given, wanted = ASKED[name]
+    listed = [(f"--{one}", *(value if isinstance(value, tuple) else (str(value),))) for one, value in given.items()]
+    by_command = shell.json("search", query, *[part for option in listed for part in option])["results"]
+    plural = {"kind": "kinds", "trust": "trusts"}
+    with Memory.open(shell.folder, actor=PERSON, environ=shell.environ, clock=ScriptedClock(NOW)) as memory:
+        found = memory.search(query, **{plural.get(one, one): value for one, value in given.items()})
+        with serving(memory) as served:
+            asked = {one: ",".join(value) if isinstance(value, tuple) else value for one, value in given.items()}
+            answer = served.client().get("/api/search", params={"query": query, **asked})
+        with connected(direct_transport(Conversation(lambda: True, lambda: memory).said)) as client:
+            listed_by_agent = client.call("search", query=query, **given)["hits"]
+    hits = [hit.id for hit in found]
+    assert [hit["id"] for hit in by_command] == hits
+    assert [hit["id"] for hit in answer.json()["results"]] == hits
+    assert [hit["id"] for hit in listed_by_agent] == hits
+    if name == "the next page":
+        assert len(hits) == 1
+        assert hits != [shell.json("search", query, "--limit", "1")["results"][0]["id"]]
+    else:
+        assert {hit.id for hit in found if hit.matched_fields} == {ids[one] for one in wanted}
 
 
 def test_of_several_ids_those_that_are_there_are_shown_before_the_error(shell: Shell) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
+TRUSTS = ("human", "agent", "external")
 
 _WHEN = "A day (2026-03-01), a time, or words such as yesterday, last week, 3 days ago."
 _SINCE, _UNTIL = text(f"Only from then on. {_WHEN}"), text("Only up to then, a day included.")
@@ -34,15 +35,18 @@ _TASK = text("Id of the task, the same in every call about it.")
     until=_UNTIL,
     tag=text("Only learnings and decisions with this tag."),
     topic=text("Only log entries of this topic, by name or id."),
+    trust=several("Only text of these writers.", {"type": "string", "enum": list(TRUSTS)}),
     domain=text("Only learnings of this domain."),
     min_confidence=number("Leave out learnings below, 0 to 1."),
     limit=whole("How many hits at most (10)."),
     offset=whole("How many hits to skip: the next page."),
 )
-def search(memory: Memory, query: str, kind: tuple[str, ...] = (), **options: Any) -> Found:
+def search(
+    memory: Memory, query: str, kind: tuple[str, ...] = (), trust: tuple[str, ...] = (), **options: Any
+) -> Found:
     """Search everything remembered. Do this before you plan, decide, or touch something unfamiliar. Each hit says what
     was done about it; `get` shows it whole."""
-    return schema.found(memory.search(query, kinds=kind, **options), query, options)
+    return schema.found(memory.search(query, kinds=kind, trusts=trust, **options), query, options)
 
 
 @takes(
