@@ -18,7 +18,7 @@ from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, S
 from recollect.core.records import plain
 from recollect.memory import Memory
 
-PARSE_ERROR = -32700
+PARSE_ERROR = -32700  # this and the next four are JSON-RPC 2.0's
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602

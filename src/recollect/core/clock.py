@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-SECOND = 1_000
+SECOND = 1_000  # instants are milliseconds
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0}
 """Seconds that an event may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
-OTHERWISE = 8.0
+OTHERWISE = 8.0  # hosts wait ten seconds (`host_files`), and a process needs time to end
 
 
 @contextmanager

@@ -198,7 +198,7 @@ GEMINI_HOOKS = (("SessionStart", 10), ("BeforeAgent", 6), ("AfterAgent", 10), ("
 GEMINI_MATCHERS = {"PreCompress": "manual"}
 """The automatic one comes before every request, whether something is compressed or not."""
 HOOKS = {"claude-code": CLAUDE_CODE_HOOKS, "codex": CODEX_HOOKS, "gemini": GEMINI_HOOKS}
-CYCLE_SECONDS = 120
+CYCLE_SECONDS = 120  # it runs beside the session; ours ends after 110 (`hook.SECONDS`)
 
 
 @record

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from recollect.mcp.schema import Tool
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+# JSON-RPC 2.0's, and -32002 of MCP
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, NO_RESOURCE = -32700, -32600, -32601, -32602, -32002
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-NAME_CHARACTERS = 80
+NAME_CHARACTERS = 80  # of a client; enough to tell it, in one line of `why`
 PATH = "/mcp"
 NOT_A_MESSAGE = 'a message is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}'
 

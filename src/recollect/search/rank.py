@@ -54,7 +54,7 @@ DATED = 6.0  # … a note written then, since notes are not written later
 LATER = 0.6  # … or in the month after: people tell of things later
 COPY = -3.0  # a node repeats what entries say, so the entry comes first
 PHRASE = 15.0  # more than all of the above together: what is quoted is found first
-ID = 50.0
+ID = 50.0  # more than a phrase: who names an id wants that text
 
 
 @record

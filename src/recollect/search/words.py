@@ -38,7 +38,7 @@ ANSWER = 2.0  # times more that is borrowed from a question just before: +0.8 on
 
 PLAIN_LENGTH_WEIGHT = 0.75  # BM25's usual value
 PLAIN_LENGTH = 60  # terms; a store's own mean, which textbook BM25 takes, was no better on git-dev
-PLAIN_TITLE_WEIGHT = 2
+PLAIN_TITLE_WEIGHT = 2  # chosen; the learnt order weighs this signal itself
 
 TITLE_SLACK = 5.0  # so that a title of one common word is no full match
 UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the question does not say it

@@ -202,7 +202,7 @@ def _shift(text: str, to: Callable[[int], int]) -> str:
 # Real frontmatter has a few dozen lines and two levels; the limits keep hostile files cheap.
 _FRONTMATTER_LINES = 2_000
 _FRONTMATTER_CHARS = 200_000  # 100 a line
-_FRONTMATTER_DEPTH = 8
+_FRONTMATTER_DEPTH = 8  # four times what is real
 _FOREIGN_TOPICS = lazy(r"topics:[ \t]+(?![ \t]*(?:\[.*\][ \t]*$|['\"|>&*!]))(.+)")
 
 

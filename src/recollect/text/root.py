@@ -207,7 +207,7 @@ SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Su
 
 # Lines, and shares of the page: they leave more than half of it to history and index. Chosen.
 _ACTIVE_LINES, _PATTERN_LINES = 20, 10
-_ACTIVE_SHARE, _PATTERN_SHARE = 0.3, 0.15
+_ACTIVE_SHARE, _PATTERN_SHARE = 0.3, 0.15  # of the page
 _LINE_CHARS = 240  # three lines of a terminal
 _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 """How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""

@@ -77,7 +77,7 @@ _PART = r"[^\s\"'`,;<>=:&|()\[\]{}\\\x80-\xff]*"
 RUN = lazy(f"{_PART}{_MARK}{_PART}={{0,2}}")
 _REACH = 60  # bytes between the word and the value
 _BEFORE = 20  # bytes before the word that speak for or against it
-_SHORTEST = 6
+_SHORTEST = 6  # bytes; a shorter value is a placeholder more often than a secret. Chosen
 # In RE2: a word with such a run behind it, so that most texts cost one pass.
 NEAR = "(?:" + "|".join(f"(?i:{words})" for words in _WORDS.values()) + rf")[sS]?[^a-z](?s:.){{0,{_REACH}}}?{_MARK}"
 

@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-NAME_WORDS = 6
+NAME_WORDS = 6  # a longer name is a sentence; a model is asked for four
 FEW_TERMS = 4  # an entry with fewer says too little to be about something: "yes", "run the tests"
 COMPARED_TERMS = 300  # of an entry, in order: its title, its request and the beginning of its answer
 
@@ -93,7 +93,7 @@ def is_thin(one: EntryWords) -> bool:
 # Fitted to pairs of commits of django, sqlalchemy and spring-boot that name the same issue or not. CROWDED and JOINS
 # were chosen there: 0.6 to 1.0 and -3.5 to -2.5 hardly differ.
 WEIGHTS = (2.58, 0.94, -0.60, 2.00)
-BIAS = -6.09
+BIAS = -6.09  # fitted with them
 JOINS = -3.0  # log odds from which on an entry joins a topic: the best of 70 has to be good, not certain
 ALIKE = 0.25  # least cosine of two titles for one topic: 0.1 groups alike, but a brief then names less of chats
 CROWDED = 0.8  # log odds that each factor e of its size costs a topic, lest one takes in everything

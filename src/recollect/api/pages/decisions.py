@@ -26,7 +26,7 @@ from recollect.memory.records import Decisions
 from recollect.text.sentences import clip
 
 routes = page_router()
-ROWS = 25
+ROWS = 25  # a screen and a half; chosen
 MATCHES = 200  # best matches of words that are paged through
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)

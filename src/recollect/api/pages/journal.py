@@ -195,7 +195,7 @@ def _above(period: Period) -> list[str]:
     return [ROOT] if up is None else [*_above(up), up.id]
 
 
-TOPIC_ROWS = 50
+TOPIC_ROWS = 50  # lines, which are short here; chosen
 SPANS = 16  # bars of a life line at most
 NEAR = 8  # learnings and decisions that are shown beside a topic
 
@@ -274,8 +274,8 @@ def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
     ]
 
 
-HITS = 20
-MOST_HITS = 200
+HITS = 20  # two screens, each hit with its snippet; chosen
+MOST_HITS = 200  # who wants more asks a narrower question
 RAW = 64_000  # characters of a text in a page; escaping them takes a millisecond
 
 

@@ -34,7 +34,7 @@ from recollect.text.frame import ROOMS
 from recollect.text.sentences import counted
 from recollect.text.tokens import tokens
 
-ROWS = 25
+ROWS = 25  # a screen and a half; chosen
 BEST = "best match"
 
 routes = page_router()
@@ -272,7 +272,7 @@ def _version(sent: Fields) -> int:
 
 ASKED = "preview"
 """The session that a preview asks for; nothing is recorded under it."""
-AGENT_ROWS = 20
+AGENT_ROWS = 20  # sessions; each is a card of several lines
 
 
 @record
