@@ -1,6 +1,7 @@
 """How well two texts are compared: python -m benchmarks.detectors FILE [--split NAME] [--misses] [--end-to-end]
 
-FILE holds a JSON object a line: {"a": …, "b": …, "label": …, "form": …}. `same` and `redundant` are repetitions;
+FILE holds a JSON object a line: {"a": …, "b": …, "label": …, "form": …}. For `--end-to-end` there may be what each
+author saw ("a_seen", "b_seen") and the titles they gave ("a_title", "b_title"). `same` and `redundant` are repetitions;
 `opposite`, `newer` and `contradiction` are conflicts; every other label only provides pairs that must not be found.
 For rules alone, the judge alone and both: average precision and the recall where nine of ten finds are right, by form;
 then precision and recall of what is acted on without asking, and of what is put before a person. `--end-to-end` learns
@@ -94,13 +95,13 @@ def report(pairs: Sequence[Pair], show: Callable[[str], object], *, misses: bool
 def end_to_end(pairs: Sequence[Pair], show: Callable[[str], object]) -> None:
     """What becomes of each `b` in a memory that holds every `a`."""
 
-    def new(text: str) -> NewLearning:
-        heading, _, body = text.partition("\n")
-        said = " ".join(body.split()) or text
+    def new(pair: Pair, side: str) -> NewLearning:
+        heading, _, body = pair[side].partition("\n")
+        said = " ".join(body.split()) or pair[side]
         return NewLearning(
-            title=heading.strip("# ")[:100].rstrip(),
+            title=pair.get(f"{side}_title") or heading.strip("# ")[:100].rstrip(),
             context="Notes",
-            observation=said,
+            observation=pair.get(f"{side}_seen") or said,
             implication="Notes",
             action=said,
         )
@@ -110,7 +111,7 @@ def end_to_end(pairs: Sequence[Pair], show: Callable[[str], object]) -> None:
         tempfile.TemporaryDirectory() as folder,
         Memory.open(folder, create=True, actor=person, environ={"HOME": folder}) as memory,
     ):
-        ids = [memory.learn(new(pair["a"]), anyway=True).learning.id for pair in pairs]
+        ids = [memory.learn(new(pair, "a"), anyway=True).learning.id for pair in pairs]
         memory.cycle()
         replaced = sum(memory.learnings.get(id).status == "superseded" for id in ids)
         show(f"texts of other pairs: {replaced} of {len(ids)} replaced, {len(memory.inbox.waiting())} questions")
@@ -119,7 +120,7 @@ def end_to_end(pairs: Sequence[Pair], show: Callable[[str], object]) -> None:
             for pair, id in zip(pairs, ids, strict=True):
                 if pair.get("form", "all") != form:
                     continue
-                done = memory.learn(new(pair["b"]), anyway=True)
+                done = memory.learn(new(pair, "b"), anyway=True)
                 raised = [
                     item for item in memory.inbox.waiting() if (item.subject, item.other) == (done.learning.id, id)
                 ]

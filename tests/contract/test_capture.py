@@ -299,6 +299,22 @@ def test_an_opposite_that_negates_twice_is_kept_and_put_before_a_person(
     assert (matter.kind, matter.subject, matter.other) == ("contradiction", other.learning.id, one.learning.id)
 
 
+def test_a_rule_under_one_title_is_repeated_whatever_was_seen_unless_one_denies_the_other(memory: Memory) -> None:
+    first = memory.learn(**POOLING).learning
+    again = memory.learn(**POOLING | {"observation": "Support had four tickets about slow orders on Tuesday"})
+    assert (again.merged, again.learning.id) == (True, first.id)
+    denied = memory.learn(**POOLING | {"observation": NO_POOLING["observation"]})
+    assert (denied.merged, denied.asked) == (False, (first.id,))
+
+
+def test_one_action_for_two_matters_is_no_repetition(memory: Memory) -> None:
+    first = memory.learn(**POOLING).learning
+    other = POOLING | {"title": "Failover of the reporting replica", "observation": "Reports met a read-only server"}
+    second = memory.learn(**other)
+    assert (second.merged, second.asked, second.replaced) == (False, (), ())
+    assert memory.learnings.get(first.id).recurrence == 1
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -25,8 +25,9 @@ from recollect.store import events, lookup, passages, tasks, vectors
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
-from recollect.text.claims import claims
+from recollect.text.claims import claims, is_sentence
 from recollect.text.compare import Comparison, Judge, compare
+from recollect.text.markers import IMPLIED
 from recollect.text.storable import storable_record
 
 KIND = "contradiction"
@@ -36,17 +37,12 @@ SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition m
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what changes when a person repeats it
 UNASKED = NewLearning.pattern_type  # the type of a learning whose author named none
 UNTOUCHED = {
-    "times_injected": 0,
-    "times_helpful": 0,
-    "times_not_helpful": 0,
+    **dict.fromkeys(("times_injected", "times_helpful", "times_not_helpful"), 0),
+    **dict.fromkeys(("superseded_by", "last_injected_at", "last_helpful_at", "last_decayed_at")),
     "recurrence": 1,
     "status": "active",
-    "superseded_by": None,
     "pinned": False,
     "version": 1,
-    "last_injected_at": None,
-    "last_helpful_at": None,
-    "last_decayed_at": None,
 }
 """The fields of a learning to which nothing has happened yet."""
 
@@ -138,10 +134,15 @@ def initial_confidence(ctx: Context, new: NewLearning) -> float:
 
 
 def claims_of(learning: NewLearning | Learning) -> tuple[str, ...]:
-    """The insight itself, by which two learnings are compared, without the situation it came from."""
-    said = dict.fromkeys((learning.title, learning.observation, learning.action))
-    lines = [each for each in said if each.strip(" .").casefold() != learning.title.strip(" .").casefold()]
-    return claims(learning.title, "\n\n".join(lines)) or (learning.title,)
+    """The rule, by which two learnings are compared: title and action. What each author saw differs, and hides it."""
+    title, told = learning.title, learning.action
+    if told.startswith(IMPLIED) or (_plain(told) == _plain(title) and not is_sentence(title)):
+        told = learning.observation
+    return claims(title, "" if _plain(told) == _plain(title) else told) or (title,)
+
+
+def _plain(said: str) -> str:
+    return said.strip(" .").casefold()
 
 
 def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
@@ -180,7 +181,22 @@ def _compared(
     alike = {doc for doc, _, cosine in near if cosine >= LEAST_COSINE}
     ids = {stored.id for stored in passages.ranked(tx, [*docs, *(alike - {*docs})], Narrow(kinds=(rows.KIND,)))}
     known = [each for each in rows.many(tx, sorted(ids)) if each.status == "active"]
-    return [(each, compare(said, claims_of(each), judge)) for each in known]
+    return [(each, _met(new, each, judge)) for each in known]
+
+
+def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> Comparison:
+    """What the new learning says to a known one; one rule seen at odds, or one action for two matters, is asked about.
+
+    Of equal words the title says what they are about: under two titles they repeat each other where both saw the same.
+    """
+    found = compare(claims_of(new), claims_of(known), judge)
+    if not found.repeats or _plain(new.observation) in (_plain(new.title), _plain(new.action)):
+        return found
+    seen = compare((new.observation,), (known.observation,), judge)
+    if seen.conflicts:
+        return replace(seen, sure=False)
+    one_matter = found.chances or seen.kind == "same" or compare((new.title,), (known.title,)).repeats
+    return found if one_matter else replace(found, sure=False)
 
 
 def _same_insight(compared: Sequence[tuple[Learning, Comparison]], trust: Trust) -> Learning | None:
@@ -307,5 +323,5 @@ def _settle_conflicts(
 
 def _said(learning: Learning) -> str:
     """Title and action in one line, for a person who has to choose."""
-    same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
-    return learning.title if same else f"{learning.title} — {learning.action}"
+    title, action = learning.title, learning.action
+    return title if _plain(action) == _plain(title) else f"{title} — {action}"

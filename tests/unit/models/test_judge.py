@@ -9,6 +9,7 @@ from benchmarks.detectors import claims_in
 from training.judge_pairs import HELD_OUT
 
 from made import decision, finding
+from recollect import Memory
 from recollect.distil.theme_plan import theme_lines
 from recollect.distil.wisdom import principles_of
 from recollect.models.embed import default_files, judge_files, judge_pairs
@@ -73,6 +74,29 @@ def test_free_repetitions_and_conflicts_are_recognised_where_rules_find_none() -
     assert found["same", "judge"] > 0.45 * len(rows) > 10 * found["same", "rules"]
     assert found["newer", "judge"] > 0.5 * len(rows)
     assert found["near", "judge"] < 0.35 * len(rows)
+
+
+def test_what_each_author_saw_neither_hides_a_repetition_nor_makes_it_a_conflict(tmp_path: Path) -> None:
+    lines = (Path(__file__).parents[2] / "data" / "observed.jsonl").read_text("utf-8").splitlines()
+    pairs = [pair for pair in map(json.loads, lines) if pair["label"] == "same"]
+    with Memory.open(tmp_path, create=True, environ={"HOME": str(tmp_path)}) as memory:
+        asked = merged = 0
+        for pair in pairs:
+            _, second = [
+                memory.learn(
+                    title=pair[f"{side}_title"],
+                    context="Notes",
+                    observation=pair[f"{side}_seen"],
+                    implication="Notes",
+                    action=pair[side],
+                    anyway=True,
+                )
+                for side in ("a", "b")
+            ]
+            asked, merged = asked + bool(second.asked), merged + second.merged
+    assert len(pairs) == 28
+    assert asked <= 4, "10 were called a conflict while observations were compared"
+    assert merged >= 3
 
 
 def test_a_reversal_that_only_the_judge_finds_confirms_no_principle_and_shares_no_line_of_a_theme() -> None:
