@@ -111,7 +111,7 @@ class Checks:
 
     def settle(self, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
         """The known text that contradicts this entry, or may, or else says all of it."""
-        found = self._related(known_in_entry(entry), known, doubts=True)
+        found = self._related(known_in_entry(entry), known)
         if certain := next((match for match in found if _certain(match)), None):
             return certain
         if same := next((match for match in found if match.comparison.repeats), None):
@@ -130,19 +130,13 @@ class Checks:
         """A known text that says all of this entry."""
         return next((m for m in self._related(known_in_entry(entry), known) if m.comparison.repeats), None)
 
-    def _related(self, entry: KnownText, known: Sequence[KnownText], *, doubts: bool = False) -> list[Match]:
-        """The known texts near an entry, each with what the two say to each other.
-
-        Without `doubts` the judge is asked only about what a rule is sure of: it costs most.
-        """
+    def _related(self, entry: KnownText, known: Sequence[KnownText]) -> list[Match]:
+        """The known texts near an entry, each with what the two say to each other."""
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
-        found = []
-        for id, said in near.items():
-            comparison = compare(entry.claims, said, self.judge if doubts else None)
-            if comparison.conflicts and comparison.sure and not doubts:
-                comparison = compare(entry.claims, said, self.judge)
-            found.append(Match(known=by_id[id], comparison=comparison))
+        found = [
+            Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()
+        ]
         self.met.setdefault(entry.id, []).extend(f"{match.known.id}: {match.comparison.explained}" for match in found)
         return found
 

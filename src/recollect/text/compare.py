@@ -90,8 +90,12 @@ class Comparison:
     @property
     def question(self) -> str:
         """What a person is told who has to settle it."""
-        verb = "say the same" if self.kind == "same" else "contradict each other"
-        return f"they {'' if self.sure else 'may '}{verb} ({self.reason})"
+        may = "" if self.sure else "may "
+        told = {
+            "same": f"they {may}say the same",
+            "newer": "one may replace the other" if may else "one replaces the other",
+        }
+        return f"{told.get(self.kind, f'they {may}contradict each other')} ({self.reason})"
 
 
 NEITHER = Comparison(kind="near", sure=False, score=0.0, reason="no sign of either")
