@@ -285,6 +285,70 @@ def test_lines_that_a_person_adds_to_a_theme_file_stay(memory: Memory, folder: F
     assert text.count("lockfile hash") == 1, "our own line is not taken for a person's"
 
 
+def test_a_line_that_a_person_takes_out_or_edits_does_not_come_back(memory: Memory, folder: Folder) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", CACHE)
+    (theme,) = memory.themes.run().themes
+    name = f"themes/{theme.name}.md"
+    for before, after in (
+        ("\n\n## Related", "\n- Ask Ada\n- Ask Bob\n\n## Related"),
+        ("- Ask Ada\n", ""),
+        ("Bob", "Eve"),
+    ):
+        folder.write(name, folder.read(name).replace(before, after))
+        memory.themes.run(always=True)
+    assert folder.read(name).count("- Ask ") == folder.read(name).count("- Ask Eve") == 1
+
+
+def test_in_an_edited_file_a_finding_that_is_dismissed_takes_its_line_along(memory: Memory, folder: Folder) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", CACHE)
+    folder.drop("wu-5", f"{CACHE} on Windows runners only")
+    (theme,) = memory.themes.run().themes
+    name = f"themes/{theme.name}.md"
+    folder.write(name, folder.read(name).replace("\n\n## Related", "\n- Ask Ada\n\n## Related"))
+    memory.themes.run(always=True)
+    folder.drop("wu-5", f"{CACHE} on Windows runners only", disposition="dismissed:already-fixed-in-code")
+    memory.themes.run(always=True)
+    assert ("Windows" in folder.read(name), "Ask Ada" in folder.read(name)) == (False, True)
+
+
+def test_a_theme_that_was_edited_takes_the_lines_along_when_it_is_renamed(memory: Memory, folder: Folder) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", CACHE)
+    (theme,) = memory.themes.run().themes
+    name = f"themes/{theme.name}.md"
+    folder.write(name, folder.read(name).replace("\n\n## Related", "\n- Ask Ada\n\n## Related"))
+    memory.themes.rename(theme.name, "cold-builds")
+    assert folder.names("themes") == ["cold-builds.md"]
+    assert "- Ask Ada" in folder.read("themes/cold-builds.md")
+
+
+def test_themes_of_another_program_beyond_twenty_are_merged_with_all_their_lines(
+    memory: Memory, folder: Folder
+) -> None:
+    subjects = "alpha bravo carrot delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa"
+    for each in [*subjects.split(), *(f"extra{word}" for word in subjects.split())]:
+        folder.write(f"themes/{each}.md", f"# {each}\n\n- Never {each} twice\n\n## Related Work Units\n- unit-{each}\n")
+    folder.drop("wu-1", CACHE)
+    for _ in range(2):
+        memory.themes.run(always=True)
+        names = folder.names("themes")
+        text = "".join(folder.read(f"themes/{name}") for name in names)
+        assert len(names) == 20
+        assert [text.count(f"- Never {each} twice") for each in subjects.split()] == [1] * 16
+        assert [text.count(f"- unit-{each}\n") for each in subjects.split()] == [1] * 16
+
+
+def test_a_title_writes_an_acronym_as_the_findings_do(memory: Memory, folder: Folder) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", "The API token of the LLM expires", "An LLM must never see the API token")
+    memory.themes.run()
+    titles = [folder.read(f"themes/{name}").splitlines()[0] for name in folder.names("themes")]
+    assert any("API" in title or "LLM" in title for title in titles)
+    assert not any("Api" in title or "Llm" in title for title in titles)
+
+
 def test_odd_files_are_survived_and_named_by_status(memory: Memory, folder: Folder) -> None:
     for n in range(5):
         folder.drop(f"wu-{n}", CACHE)

@@ -44,10 +44,12 @@ RULE_WORDS = 18  # with the description about 60 tokens
 
 @record
 class PlannedTheme:
-    """A theme as it will be stored, and its file's content within the budget."""
+    """A theme as it will be stored, its file's content within the budget, and what others than findings gave to it."""
 
     theme: Theme
     text: ThemeText
+    inherited: tuple[str, ...] = ()
+    inherited_units: tuple[str, ...] = ()
 
 
 @record
@@ -58,7 +60,7 @@ class KnownTheme:
     named_by: str = "machine"
     findings: tuple[str, ...] = ()
     inherited: tuple[str, ...] = ()
-    """Lines that another program or a person wrote; they stay until the budget drops them."""
+    """Lines that another program or a person wrote; they stay until a person takes them out."""
     inherited_units: tuple[str, ...] = ()
 
 
@@ -96,6 +98,7 @@ class _Board:
     ):
         self.live, self.texts, self.vectors, self.judge = live, texts, vectors, judge
         self.known = {theme.name: theme for theme in known}
+        self.inherited = [theme.name for theme in known if theme.inherited]
         self.groups: dict[int, list[int]] = {}
         self.names: dict[int, str] = {}
         home = {finding: theme.name for theme in known for finding in theme.findings}
@@ -181,7 +184,9 @@ class _Board:
             work_ids=whole.work_ids,
             left_out=tuple(sorted(left_out)),
         )
-        return PlannedTheme(theme=theme, text=text)
+        given = self._given(number)
+        lines = tuple(dict.fromkeys(line for one in given for line in one.inherited))
+        return PlannedTheme(theme=theme, text=text, inherited=lines, inherited_units=_units(given))
 
     def _add(self, items: list[int], name: str | None = None) -> int:
         number = max(self.groups, default=-1) + 1
@@ -196,14 +201,27 @@ class _Board:
     def _text(self, number: int, name: str) -> ThemeText:
         """All lines of the theme, before the budget."""
         members = [self.live[item] for item in self._findings(number)]
-        before = self.known.get(self.names.get(number, ""))
+        given = self._given(number)
         lines = theme_lines(members, self.judge)
-        if before:
-            said = {uncounted(line.text) for line in lines}
-            lines += [ThemeLine(text=text) for text in before.inherited if uncounted(text) not in said]
-        units = dict.fromkeys(before.inherited_units if before else ())
-        units.update(dict.fromkeys(sorted(finding.work_id for finding in members)))
+        said = {uncounted(line.text) for line in lines}
+        theirs = dict.fromkeys(text for one in given for text in one.inherited if uncounted(text) not in said)
+        lines += [ThemeLine(text=text) for text in theirs]
+        units = dict.fromkeys([*_units(given), *sorted(finding.work_id for finding in members)])
         return ThemeText(name=name, lines=tuple(lines), work_ids=tuple(units))
+
+    def _given(self, number: int) -> list[KnownTheme]:
+        """The earlier theme of that name, and those that were merged into this one: their lines stay, too."""
+        own, there = self.names.get(number, ""), set(self.names.values())
+        texts = [self.inherited[item - len(self.live)] for item in self.groups[number] if item >= len(self.live)]
+        return [
+            self.known[name]
+            for name in dict.fromkeys([own, *texts])
+            if name in self.known and (name == own or name not in there)
+        ]
+
+
+def _units(given: Sequence[KnownTheme]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(unit for one in given for unit in one.inherited_units))
 
 
 def theme_lines(findings: Sequence[Finding], judge: Judge | None = None) -> list[ThemeLine]:
@@ -217,13 +235,14 @@ def theme_lines(findings: Sequence[Finding], judge: Judge | None = None) -> list
     for items in agreed:
         lead = findings[medoid(items, vectors)]
         units = sorted({findings[item].work_id for item in items})
-        text = _line(lead) + (f" ({len(units)} work units)" if len(units) > 1 else "")
+        text = finding_line(lead) + (f" ({len(units)} work units)" if len(units) > 1 else "")
         ids = tuple(sorted(findings[item].id for item in items))
         lines.append(ThemeLine(text=text, findings=ids, work_ids=tuple(units)))
     return sorted(lines, key=lambda line: (-len(line.work_ids), -len(line.findings), line.findings))
 
 
-def _line(finding: Finding) -> str:
+def finding_line(finding: Finding) -> str:
+    """What a theme says of a finding."""
     text = clip(finding.description, DESCRIPTION_WORDS)
     rule = first_sentence(finding.proposed_rule, RULE_WORDS)
     if not rule or rule.rstrip(".").casefold() in text.casefold():

@@ -8,7 +8,7 @@ theme (`theme_plan`).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 from recollect.capture.change import propose
@@ -19,7 +19,7 @@ from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
 from recollect.core.finding import Finding, SkippedFile, Theme, check_theme_name
 from recollect.core.records import Passage, record, replace
 from recollect.core.trust import PROPOSED, check_may
-from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
+from recollect.distil.theme_plan import KnownTheme, PlannedTheme, finding_line, plan
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, prompt_version, read_line
 from recollect.models.budget import limited
 from recollect.models.embed import judge_of
@@ -139,6 +139,8 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
             rows.get(tx, old)
             waits = propose(tx, ctx, KIND, "edit", f"theme/{old}", {"new": new})
         raise waits
+    if _edited(ctx.read(rows.get, old), ctx.vault.read(theme_path(old))):
+        run(ctx, always=True)  # what a person wrote into the file goes with it
     with ctx.db.write(ctx.space) as tx:
         stored = rows.everything(tx)
         known = rows.get(tx, old)
@@ -202,7 +204,8 @@ def _sources(ctx: Context, seen: Survey) -> _Sources:
     findings = [each for file in seen.files for each in file.findings if each.trust != "external"]
     hashes = {finding.id: content_hash(finding.text) for finding in findings}
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
-    known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
+    ours = {finding_line(each) for file in seen.files for each in file.findings}
+    known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name)), ours) for one in stored]
     index = dict(parse_index(ctx.vault.read(INDEX) or "").themes)
     known += _foreign_themes(on_disk, {one.theme.name for one in stored}, index)
     return _Sources(findings=findings, hashes=hashes, stored=stored, placed=placed, on_disk=on_disk, known=known)
@@ -251,7 +254,7 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     planned, generators, waiting = _reword_summaries(ctx, _planned(ctx, had), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
-    made = [_stored(one, had.known, had.on_disk.get(theme_path(one.theme.name))) for one in planned]
+    made = [_stored(one, had.on_disk.get(theme_path(one.theme.name))) for one in planned]
     kept = {one.theme.name for one in made}
     gone = [one for one in had.stored if one.theme.name not in kept]
     for one in gone:
@@ -276,6 +279,9 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
         journal.put_state(tx, WORDED_BY, "" if waiting else prompt_version(ctx, SUMMARY_KIND))
     with after("The themes were gathered", "Run: recollect theme run --always"):
         _write_files(ctx, planned, had.on_disk, last_compaction=iso(at), processed=processed)
+        for path in [theme_path(one.name) for one in had.known if one.name not in kept]:
+            with suppress(Stale):  # merged into another theme: what people wrote into this file is in that one now
+                ctx.vault.delete(path, expect=content_hash(had.on_disk.get(path) or ""))
     return tuple(one.theme for one in planned)
 
 
@@ -317,17 +323,25 @@ def _write_files(
     ctx.vault.replace(INDEX, render_index(index))
 
 
-def _known_theme(stored: StoredTheme, placed: dict[str, str], hashes: dict[str, str], text: str | None) -> KnownTheme:
-    """A theme for the planner: its unchanged findings, and the lines that a person added to its file."""
-    edited = text is not None and content_hash(text) not in (stored.file_hash, stored.before_hash)
-    lines = tuple(line.text for line in parse_theme(stored.theme.name, text or "").lines) if edited else ()
+def _known_theme(
+    stored: StoredTheme, placed: dict[str, str], hashes: dict[str, str], text: str | None, ours: Collection[str]
+) -> KnownTheme:
+    """A theme for the planner: its unchanged findings, and the lines that people wrote into its file and left there."""
+    inherited = stored.inherited
+    if text is not None and _edited(stored, text):
+        lines = (line.text for line in parse_theme(stored.theme.name, text).lines)
+        inherited = tuple(dict.fromkeys(line for line in lines if uncounted(line) not in ours))
     return KnownTheme(
         name=stored.theme.name,
         named_by=stored.theme.named_by,
         findings=tuple(id for id in stored.theme.findings if hashes.get(id) == placed[id]),
-        inherited=tuple(dict.fromkeys((*stored.inherited, *lines))),
+        inherited=inherited,
         inherited_units=stored.inherited_units,
     )
+
+
+def _edited(stored: StoredTheme, text: str | None) -> bool:
+    return text is not None and content_hash(text) not in (stored.file_hash, stored.before_hash)
 
 
 def _foreign_themes(on_disk: dict[str, str | None], ours: set[str], index: Mapping[str, str]) -> list[KnownTheme]:
@@ -346,12 +360,11 @@ def _foreign_themes(on_disk: dict[str, str | None], ours: set[str], index: Mappi
     return found
 
 
-def _stored(planned: PlannedTheme, known: Sequence[KnownTheme], before: str | None) -> StoredTheme:
-    old = next((one for one in known if one.name == planned.theme.name), None)
+def _stored(planned: PlannedTheme, before: str | None) -> StoredTheme:
     return StoredTheme(
         theme=planned.theme,
-        inherited=old.inherited if old else (),
-        inherited_units=old.inherited_units if old else (),
+        inherited=planned.inherited,
+        inherited_units=planned.inherited_units,
         file_hash=content_hash(render_theme(planned.text)),
         before_hash="" if before is None else content_hash(before),
     )

@@ -34,6 +34,7 @@ from recollect.core.records import record, replace
 from recollect.text.cluster import WEAK_WORDS
 from recollect.text.frame import escape, one_line, unescape
 from recollect.text.markdown import frontmatter, lazy
+from recollect.text.markers import VERBS
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
 from recollect.text.topics import is_phrase
@@ -79,8 +80,18 @@ class Index:
 def render_theme(theme: ThemeText) -> str:
     lines = [f"- {escape(one_line(line.text))}" for line in theme.lines]
     related = [f"- {work_id}" for work_id in theme.work_ids]
-    title = " ".join(word.capitalize() for word in theme.name.split("-"))
-    return "\n".join([f"# {title}", "", *lines, "", _RELATED, *related]) + "\n"
+    return "\n".join([f"# {_title(theme)}", "", *lines, "", _RELATED, *related]) + "\n"
+
+
+def _title(theme: ThemeText) -> str:
+    """The name in title case; a word that the lines mostly write with capitals inside, as `API`, is written so."""
+    forms = Counter(word for line in theme.lines for word in _NAME_WORD.findall(line.text))
+
+    def form(word: str) -> str:
+        usual = max((each for each in forms if each.lower() == word), key=lambda each: forms[each], default=word)
+        return usual if usual[1:] != usual[1:].lower() else word.capitalize()
+
+    return " ".join(map(form, theme.name.split("-")))
 
 
 def parse_theme(name: str, text: str) -> ThemeText:
@@ -181,7 +192,7 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         weight = (0.5 if len(phrase[0]) < SHORT_WORD else 1.0, 1.9, 2.0)[len(phrase) - 1]
         if inside[phrase] == 1:  # of one text: the one that says most of what the others say, and no verb
             weight *= 1.5 if phrase in central else 1.0
-            weight *= 0.6 if phrase[0].endswith("ing") or not is_phrase(phrase) else 1.0
+            weight *= 1.0 if is_phrase(phrase) and not any(map(_acts, phrase)) else 0.6
         return (-(inside[phrase] ** 1.5) * rarity * weight, phrase)
 
     ranked = sorted(inside, key=worth)
@@ -190,6 +201,11 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         best = next((phrase for phrase in ranked if len(phrase) == 2 and best[0] in phrase), best)
     name = "-".join(best)
     return free_slug(slug(name), taken)
+
+
+def _acts(word: str) -> bool:
+    """Whether a word may be a form of a verb: "requires", "adding"."""
+    return word.endswith("ing") or not VERBS.isdisjoint({word, word[:-1], word[:-2]})
 
 
 def slug(text: str) -> str:
