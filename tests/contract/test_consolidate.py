@@ -316,11 +316,15 @@ def test_the_first_report_names_a_new_index_and_not_every_line_of_it(project: Pr
     assert run.index_changes[0].startswith("created memory/index.md with ")
 
 
-@pytest.mark.parametrize("end", ["\n", ""])
-def test_git_takes_the_diff_of_a_dry_run(project: Project, end: str) -> None:
+@pytest.mark.parametrize(("end", "line_end"), [("\n", "\n"), ("", "\n"), ("\n", "\r\n")])
+def test_git_takes_the_diff_of_a_dry_run(project: Project, end: str, line_end: str) -> None:
     project.begin(RIPE)
-    whole = project.read(FILE).rstrip("\n") + end
-    project.repo.commit(START + timedelta(days=20), {FILE: whole})
+    project.repo.git("config", "core.autocrlf", "false")
+    files = {FILE: project.read(FILE).rstrip("\n") + end, "docs/größe of a key.md": "# Keys\n\n## Keys\n\nKeep keys."}
+    for path, text in files.items():
+        (project.repo.root / path).write_bytes(text.replace("\n", line_end).encode())
+    project.repo.git("add", "-A")
+    project.repo.git("commit", "-q", "-m", "line ends")
     diff = project.memory().staging.consolidate(dry_run=True).diff
     (project.repo.root / "run.diff").write_bytes(diff.encode())
     project.repo.git("apply", "run.diff")

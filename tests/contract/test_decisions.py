@@ -598,8 +598,19 @@ def test_the_protocols_own_client_is_answered_in_its_own_shapes(memory: Memory) 
         },
     )
     assert made["reasons"] == [{"kind": "empirical", "text": "Bursts were measured (strength 0.9)"}]
-    assert made["bridge"]["function"] == "Smooths bursts; may differ: order; must not hold: a lost job"
+    assert made["bridge"]["function"] == "Smooths bursts; must not hold: a lost job; may differ: order"
     assert (made["tags"], made["context"]) == (["acme/shop"], "pr: 7")
+    nested = call(
+        memory,
+        "cstp.recordDecision",
+        decision="Use a topic for fan-out",
+        confidence=0.8,
+        category="architecture",
+        reasons=[{"type": "analogy", "text": "As in billing", "links": ["a", "b"], "seen": {"by": "Ada"}}],
+        bridge={"structure": "Topic", "note": {"why": "many readers"}},
+    )
+    assert nested["reasons"] == [{"kind": "analogy", "text": 'As in billing (links a, b, seen {"by": "Ada"})'}]
+    assert nested["bridge"]["structure"] == 'Topic; note: {"why": "many readers"}'
     asked = {"query": "queue", "limit": 5, "retrievalMode": "hybrid", "filters": {"project": "acme/shop"}}
     hit = call(memory, "cstp.queryDecisions", **asked)["decisions"][0]
     assert (hit["id"], hit["title"], hit["category"]) == (made["id"], "Use a queue for hand-over", "architecture")

@@ -7,6 +7,7 @@ keyword parameters; its signature says which exist and which are needed. Knows n
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -107,6 +108,7 @@ def _failure(known: str | int | float | None, fault: _Fault) -> dict[str, Any]:
 
 # The shapes of the protocol's own client (`scripts/cstp.py` of tfatykhov/cognition-agent-decisions), beside ours.
 
+_SIDES = ("structure", "function")
 _FEATURES = {"tolerance": "may differ", "enforcement": "must hold", "prevention": "must not hold"}
 
 
@@ -115,26 +117,33 @@ def _in_our_fields(new: Mapping[str, Any]) -> dict[str, Any]:
     ours = dict(new)
     if isinstance(reasons := ours.get("reasons"), list):
         ours["reasons"] = [_our_reason(each) for each in reasons]
-    if isinstance(bridge := ours.get("bridge"), Mapping):
-        told = [f"{said}: {', '.join(map(str, bridge[name]))}" for name, said in _FEATURES.items() if bridge.get(name)]
-        kept = {name: value for name, value in bridge.items() if name not in _FEATURES}
-        if told:
-            kept["function"] = "; ".join([*filter(None, [str(kept.get("function", ""))]), *told])
-        ours["bridge"] = kept
+    if isinstance(bridge := ours.get("bridge"), Mapping) and (given := [name for name in _SIDES if bridge.get(name)]):
+        rest = {_FEATURES.get(name, name): value for name, value in bridge.items() if name not in _SIDES and value}
+        told = [f"{name}: {_as_words(value)}" for name, value in rest.items()]
+        last = "; ".join([str(bridge[given[-1]]), *told])
+        ours["bridge"] = {**{name: bridge[name] for name in given}, given[-1]: last} if told else dict(bridge)
     if isinstance(project := ours.pop("project_context", None), Mapping):
         ours["tags"] = [*ours.get("tags", []), *([str(project["project"])] if project.get("project") else [])]
-        rest = [f"{name}: {value}" for name, value in project.items() if name != "project"]
-        ours["context"] = "\n".join(filter(None, [str(ours.get("context", "")), *rest]))
+        rest = {name: value for name, value in project.items() if name != "project"}
+        told = [f"{name}: {_as_words(value)}" for name, value in rest.items()]
+        ours["context"] = "\n".join(filter(None, [str(ours.get("context", "")), *told]))
     return ours
 
 
 def _our_reason(given: Any) -> Any:
     if not isinstance(given, Mapping):
         return given
-    kept = {"kind" if name == "type" else name: value for name, value in given.items() if name != "strength"}
-    if isinstance(given.get("strength"), int | float):
-        kept["text"] = f"{kept.get('text', '')} (strength {given['strength']:g})"
-    return kept
+    kept = {"kind" if name == "type" else name: value for name, value in given.items()}
+    rest = [
+        f"{name} {_as_words(kept.pop(name))}" for name in [*kept] if name not in ("kind", "text") and "text" in kept
+    ]
+    return {**kept, "text": f"{kept['text']} ({', '.join(rest)})"} if rest else kept
+
+
+def _as_words(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_as_words, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else str(value)
 
 
 def _as_hit(hit: dict[str, Any], rank: int) -> dict[str, Any]:

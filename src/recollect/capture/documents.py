@@ -17,7 +17,7 @@ from recollect.capture import logs, stage
 from recollect.capture.finding import FOLDER
 from recollect.capture.logs import FileFault
 from recollect.capture.stage import read_in
-from recollect.core.context import Context
+from recollect.core.context import Context, Vault
 from recollect.core.errors import BadInput
 from recollect.core.records import Passage
 from recollect.store import journal, passages
@@ -114,7 +114,7 @@ def passages_of(ctx: Context, path: str, stamp: str) -> Iterator[Passage]:
 
 def faults(ctx: Context) -> Iterator[FileFault]:
     """Files that people write by hand and that hold secrets: staged learnings, permanent documents, findings."""
-    files = [(ctx.worktree, path) for path in (ctx.settings.staging.file, *paths(ctx))]
+    files: list[tuple[Vault, str]] = [(ctx.worktree, path) for path in (ctx.settings.staging.file, *paths(ctx))]
     files += [(ctx.vault, f"{FOLDER}/{name}") for name in ctx.vault.stamps(FOLDER) if name.endswith(".json")]
     for vault, path in files:
         with suppress(BadInput):  # a link or a folder is named elsewhere

@@ -73,10 +73,8 @@ def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
 
 def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
     """Store a record unless it, or another under its id, is here already."""
-    if isinstance(record, Outcome):
-        return _put_outcome(tx, record)
-    if isinstance(record, Task):
-        return _put_task(tx, record)
+    if isinstance(record, Outcome | Task):
+        return _put_named(tx, record)
     if isinstance(record, Discovery):
         return _put_discovery(tx, record)
     if isinstance(record, Decision):
@@ -239,28 +237,20 @@ _READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {
 KINDS = tuple(_READERS)
 
 
-def _put_outcome(tx: Tx, given: Outcome) -> Fate:
-    known = tasks.known(tx, Outcome, given.id)
-    if known is not None and (fate := _against((known.name,), (given.name,))):
-        return fate
-    tasks.ensure_outcome(tx, given.id, name=given.name, at=given.created_at)
+def _put_named(tx: Tx, given: Outcome | Task) -> Fate:
+    known = tasks.known(tx, type(given), given.id)
+    if known is not None:
+        names = ("title", "outcome_id") if isinstance(given, Task) else ("name",)
+        pairs = [(getattr(known, name), getattr(given, name)) for name in names]
+        if any(here and there and here != there for here, there in pairs):
+            return "conflict"
+        if not any(there and not here for here, there in pairs):  # nothing empty is filled in
+            return "known"
+    if isinstance(given, Task):
+        tasks.ensure_task(tx, given.id, outcome=given.outcome_id, title=given.title, at=given.created_at)
+    else:
+        tasks.ensure_outcome(tx, given.id, name=given.name, at=given.created_at)
     return "added"
-
-
-def _put_task(tx: Tx, given: Task) -> Fate:
-    known = tasks.known(tx, Task, given.id)
-    if known is not None and (fate := _against((known.title, known.outcome_id), (given.title, given.outcome_id))):
-        return fate
-    tasks.ensure_task(tx, given.id, outcome=given.outcome_id, title=given.title, at=given.created_at)
-    return "added"
-
-
-def _against(known: tuple[str | None, ...], given: tuple[str | None, ...]) -> Fate | None:
-    """Compare a task or outcome with the stored one; None when it only fills in what is empty there."""
-    pairs = list(zip(known, given, strict=True))
-    if any(here and there and here != there for here, there in pairs):
-        return "conflict"
-    return None if any(there and not here for here, there in pairs) else "known"
 
 
 def _put_discovery(tx: Tx, given: Discovery) -> Fate:

@@ -163,6 +163,13 @@ class Vault(Protocol):
         """The same files for reading while a transaction is open: transactions do not nest."""
 
 
+class RepositoryFiles(Vault, Protocol):
+    """The repository's own files, read with Unix line ends."""
+
+    def line_end(self, path: str) -> str:
+        """What ends the lines of a file as it is stored."""
+
+
 class Git(Protocol):
     """Questions to a repository; paths are the worktree's. Raises NoHistory where no answer can be trusted."""
 
@@ -280,7 +287,7 @@ class Context:
 
     db: Db
     vault: Vault
-    worktree: Vault
+    worktree: RepositoryFiles
     git: Git
     models: Models
     clock: Clock

@@ -58,8 +58,8 @@ class Finding:
 
     @property
     def dismissed(self) -> bool:
-        """Also with a reason behind a colon: `dismissed:already-fixed-in-code`."""
-        return self.disposition.partition(":")[0].strip().casefold() in ("dismiss", "dismissed")
+        """Also with a reason behind it: `dismissed:already-fixed-in-code`, "Dismissed (duplicate)"."""
+        return self.disposition.strip().casefold().startswith("dismiss")
 
     @property
     def text(self) -> str:

@@ -393,5 +393,7 @@ class _Run:
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
         changes[self.ctx.settings.consolidate.index] = staged.index_change(self.ctx, self.documents)
         return "".join(
-            unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
+            unified(path, before, after, self.ctx.worktree.line_end(path))
+            for path, (before, after) in sorted(changes.items())
+            if before != after
         )

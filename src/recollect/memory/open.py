@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from recollect.core.clock import Clock
-    from recollect.core.context import Actor, Rings
+    from recollect.core.context import Actor, RepositoryFiles, Rings
     from recollect.core.records import Ids
 
     T = TypeVar("T")
@@ -220,7 +220,7 @@ def open_vault(project: Project, db: Db) -> Vault:
     return MountedVault(vault, Mount(vault=raw, owns=LOGS), Mount(vault=findings, prefix="learnings/", owns=owns))
 
 
-def _open_worktree(project: Project) -> Vault:
+def _open_worktree(project: Project) -> RepositoryFiles:
     from recollect.store.vault import Worktree
 
     return Worktree(project.root, project.data / "worktree.lock")

@@ -228,9 +228,11 @@ class Worktree(FolderVault):
             before.decode("utf-8")
         except UnicodeDecodeError:
             raise Refused(f"{path} is not UTF-8, and writing it again would lose what cannot be read") from None
-        if b"\r\n" in before and before.count(b"\r\n") == before.count(b"\n"):
-            text = text.replace("\n", "\r\n")
-        super().replace(path, text, expect=expect)
+        super().replace(path, text.replace("\n", self.line_end(path)), expect=expect)
+
+    def line_end(self, path: str) -> str:
+        data = self._bytes(path) or b""
+        return "\r\n" if b"\r\n" in data and data.count(b"\r\n") == data.count(b"\n") else "\n"
 
     def _text(self, data: bytes) -> str:
         return super()._text(data).replace("\r\n", "\n")

@@ -367,11 +367,12 @@ def _lines(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def unified(path: str, before: str | None, after: str) -> str:
-    """A diff that `git apply` takes: a new file comes from /dev/null, a missing last line end is marked."""
+def unified(path: str, before: str | None, after: str, end: str = "\n") -> str:
+    """A diff that `git apply` takes: a new file comes from /dev/null, a missing last line end is marked; `end` is what
+    ends the file's lines."""
     import difflib
     from io import StringIO
 
-    old, new = (StringIO(text, newline="\n").readlines() for text in (before or "", after))
+    old, new = (StringIO(text.replace("\n", end), newline="\n").readlines() for text in (before or "", after))
     lines = difflib.unified_diff(old, new, "/dev/null" if before is None else f"a/{path}", f"b/{path}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -80,7 +80,9 @@ def test_a_persons_name_sticks_while_findings_come_and_go() -> None:
     }
 
 
-@pytest.mark.parametrize("disposition", ["Dismissed", "dismissed:already-fixed-in-code", "dismiss: observation"])
+@pytest.mark.parametrize(
+    "disposition", ["Dismissed", "dismissed:already-fixed-in-code", "dismiss: observation", "dismissed (duplicate)"]
+)
 def test_dismissed_findings_are_in_no_theme(disposition: str) -> None:
     dismissed = finding("wu-9", 1, "Cache keys are silly", disposition=disposition)
     assert "finding/wu-9#1" not in homes(plan([*some(), dismissed]))
