@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -91,9 +90,7 @@ class Data(Facet):
         return purge.purge(self._ctx, self._project, id=id, text=text, secrets=secrets)
 
     def stored_secrets(self) -> dict[str, int]:
-        """How many secrets of each kind rows and files hold."""
-        with self._ctx.db.read(self._ctx.space) as tx:
-            return dict(Counter(purge.stored_secrets(self._ctx, tx, self._project).values()))
+        return purge.count_secrets(self._ctx, self._project)
 
 
 class Rescue:

@@ -5,7 +5,6 @@ A method is one call into a room; what it means is said there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from typing import Any
@@ -31,7 +30,6 @@ from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
 from recollect.models.budget import limited
 from recollect.store import journal as node_rows
-from recollect.store import passages
 from recollect.store import topics as topic_rows
 from recollect.tend import kinds
 from recollect.tend.cycle import reindex
@@ -105,14 +103,7 @@ class Themes(Facet):
 
 class Texts(Facet):
     get = call(kinds.get)
-
-    def briefly(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The titles and words of texts, as search reads them; those it does not know are left out."""
-        with self._ctx.db.read(self._ctx.space) as tx:
-            found = passages.ranked(tx, passages.docs_of(tx, ids), passages.Narrow())
-            texts = passages.texts_of(tx, [each.doc for each in found])
-        return {each.id: (each.title or each.id, texts[each.doc]) for each in found}
-
+    briefly = call(kinds.briefly)
     for_agent = call(kinds.for_agent)
     around = call(kinds.around)
 

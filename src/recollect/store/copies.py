@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -21,7 +21,7 @@ from recollect.core.records import record
 from recollect.store.files import locked, os_errors, settle, temp_beside, write_path
 from recollect.store.project import backups_of
 from recollect.store.register import make_private
-from recollect.store.schema import VERSION
+from recollect.store.schema import VERSION, newer
 from recollect.store.sqlite import SqliteDb, sqlite_errors
 from recollect.store.sqlite_file import APPLICATION_ID, MADE_NOTE, aside, keep_files, log_of, migrate
 
@@ -70,8 +70,7 @@ def check_file(path: Path) -> CopyCheck:
     """Whether a database file is ours, reads back whole and holds what was sealed; changes nothing."""
     if not path.is_file():
         raise BadInput(f"{path} is not a file")
-    with sqlite_errors(path):
-        connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=_READ_ONLY)
+    with _unchanging(path) as connection:
         try:
             found = connection.execute("PRAGMA integrity_check(1)").fetchall()
             if connection.pragma("application_id") != APPLICATION_ID:
@@ -87,25 +86,24 @@ def check_file(path: Path) -> CopyCheck:
                 raise StoreDamaged(f"{path} was changed after it was made: its rows do not match its seal")
         except (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, ValueError) as error:
             raise StoreDamaged(f"{path} does not read back whole: {error}") from None
-        finally:
-            connection.close()
     if version > VERSION:
-        raise StoreNewer(f"{path} was written by a newer Recollect (schema {version}, this program knows {VERSION})")
+        raise newer(path, version)
     return CopyCheck(version=version, spaces=spaces, sealed=seal is not None)
 
 
 def purges_in(path: Path, space: str) -> dict[str, int]:
     """When a copy's purges were, by change id."""
-    with sqlite_errors(path):
-        connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=_READ_ONLY)
-        try:
-            sql = "SELECT change_id, at FROM events WHERE space = ? AND what = 'purged'"
-            return {str(change): int(str(at)) for change, at in connection.execute(sql, (space,))}
-        finally:
-            connection.close()
+    with _unchanging(path) as connection:
+        sql = "SELECT change_id, at FROM events WHERE space = ? AND what = 'purged'"
+        return {str(change): int(str(at)) for change, at in connection.execute(sql, (space,))}
 
 
-_READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+@contextmanager
+def _unchanging(path: Path) -> Iterator[apsw.Connection]:
+    """A file that nobody writes to, opened without a lock."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with sqlite_errors(path), closing(apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags)) as opened:
+        yield opened
 
 
 def _copy(source: apsw.Connection, target: apsw.Connection, progress: Progress | None) -> None:

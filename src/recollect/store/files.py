@@ -167,12 +167,7 @@ def open_regular(folder: int, name: str) -> BinaryIO | None:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except FileNotFoundError:
         return None
-    try:
-        _refuse_odd_file(handle, name)
-    except BaseException:
-        os.close(handle)
-        raise
-    return os.fdopen(handle, "rb")
+    return _regular(handle, name)
 
 
 def is_odd(path: str | Path) -> bool:
@@ -190,9 +185,12 @@ def open_file(path: str | Path) -> BinaryIO:
     """
     if is_odd(path):
         raise BadInput(f"{path} is not a regular file; move it away")
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    return _regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), str(path))
+
+
+def _regular(handle: int, name: str) -> BinaryIO:
     try:
-        _refuse_odd_file(handle, str(path))
+        _refuse_odd_file(handle, name)
     except BaseException:
         os.close(handle)
         raise

@@ -280,7 +280,7 @@ def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
     sql = """
         SELECT level, status, count(*), sum(waiting) FROM nodes
         WHERE space = :space GROUP BY level, status ORDER BY level, status"""
-    return [(level, status, count, waiting) for level, status, count, waiting in tx.rows(sql)]
+    return tx.rows(sql)
 
 
 def incomplete(tx: Tx) -> list[NodeRow]:

@@ -16,11 +16,11 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from recollect.core.context import Row
-from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
+from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreUnreachable
 from recollect.core.records import record
 from recollect.store.postgres import TYPES, WORD_INDEX, PostgresDb, index_large_spaces, lock_key
 from recollect.store.postgres_pool import Address, translated
-from recollect.store.schema import OLDEST, VERSION, due, statements
+from recollect.store.schema import OLDEST, VERSION, due, newer, statements
 
 # Roles that may write rows, but got no rights on tables that another role made later.
 _LACKING = """
@@ -310,10 +310,7 @@ def _refuse_unusable(seen: _Seen, place: str) -> None:
     if seen.mark != MARK and seen.tables:
         raise StoreDamaged(f"{place} is a database of another program; give the store a database of its own")
     if seen.version > VERSION:
-        raise StoreNewer(
-            f"{place} was written by a newer Recollect (schema {seen.version}, this program knows {VERSION}). "
-            "Nothing was touched; upgrade this program"
-        )
+        raise newer(place, seen.version)
 
 
 def _refuse_old_server(seen: _Seen, place: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from recollect.core.errors import StoreNewer
 from recollect.core.records import record
 
 MIGRATIONS = (
@@ -25,6 +26,13 @@ MIGRATIONS = (
 )
 OLDEST = 13  # the schema of the last version that kept the memory in the working tree; older ones were never released
 VERSION = OLDEST - 1 + len(MIGRATIONS)
+
+
+def newer(place: object, version: int) -> StoreNewer:
+    return StoreNewer(
+        f"{place} was written by a newer Recollect (schema {version}, this program knows {VERSION}). Nothing was "
+        "touched; upgrade this program"
+    )
 
 
 def due(version: int) -> list[tuple[int, str]]:

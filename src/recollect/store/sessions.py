@@ -246,7 +246,7 @@ class Told:
 
 def due(tx: Tx, *, now: int, otherwise_after: int) -> list[tuple[str, str]]:
     """Open decisions whose review is due, longest first; one without a date is due some time after it was made."""
-    rows = tx.rows(
+    return tx.rows(
         """
         SELECT id, decision FROM decisions
         WHERE space = :space AND outcome IS NULL AND status = 'active'
@@ -255,7 +255,6 @@ def due(tx: Tx, *, now: int, otherwise_after: int) -> list[tuple[str, str]]:
         now=now,
         after=otherwise_after,
     )
-    return [(id, text) for id, text in rows]
 
 
 def latest_entries(tx: Tx, limit: int) -> list[Told]:
@@ -293,7 +292,7 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
 
 def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
     """Learnings that helped more often than they misled, by confidence times how often: id, title, action, both."""
-    rows = tx.rows(
+    return tx.rows(
         """
         SELECT id, title, action, confidence, times_helpful FROM learnings
         WHERE space = :space AND times_helpful > 0 AND times_helpful > times_not_helpful AND status = 'active'
@@ -301,19 +300,17 @@ def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
         ORDER BY confidence * times_helpful DESC, id LIMIT :limit""",
         limit=limit,
     )
-    return [(id, title, action, confidence, helped) for id, title, action, confidence, helped in rows]
 
 
 def by_person(tx: Tx, limit: int) -> list[tuple[str, str, str]]:
     """The latest learnings that a person wrote and that misled nobody: id, title, action."""
-    rows = tx.rows(
+    return tx.rows(
         """
         SELECT id, title, action FROM learnings
         WHERE space = :space AND status = 'active' AND trust = 'human' AND times_not_helpful = 0
         ORDER BY created_at DESC, id LIMIT :limit""",
         limit=limit,
     )
-    return [(id, title, action) for id, title, action in rows]
 
 
 def binding(tx: Tx, *, now: int, but: Sequence[str], limit: int) -> list[tuple[str, str, str, int]]:

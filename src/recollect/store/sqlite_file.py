@@ -17,12 +17,12 @@ from pathlib import Path
 import apsw
 
 from recollect.core.clock import SystemClock, iso
-from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer, Trouble
+from recollect.core.errors import NotInitialised, StoreDamaged, Trouble
 from recollect.store.db import graded, index_tokens
 from recollect.store.files import locked, write_path
 from recollect.store.files import os_errors as file_errors
 from recollect.store.project import backups_of
-from recollect.store.schema import OLDEST, VERSION, due, statements
+from recollect.store.schema import OLDEST, VERSION, due, newer, statements
 from recollect.store.sqlite import LARGE_CACHE, TYPES, WORD_INDEX, SqliteDb, sqlite_errors
 
 TYPE_CHECKING = False
@@ -100,10 +100,7 @@ def version_of(db: SqliteDb) -> int:
             "Run: recollect doctor"
         )
     if version > VERSION:
-        raise StoreNewer(
-            f"{db.path} was written by a newer Recollect (schema {version}, this program knows {VERSION}). "
-            "Nothing was touched; upgrade this program"
-        )
+        raise newer(db.path, version)
     return version
 
 

@@ -7,7 +7,7 @@ paths follow the same rules as in a folder, so that every file can be mirrored i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 
 from recollect.core.context import Db, Row, Tx
 from recollect.core.errors import BadInput
@@ -95,21 +95,11 @@ class TableVault:
     def inside(self, tx: Tx) -> TableVault:
         return TableVault(self._db, self._space, tx)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Tx]:
-        if self._tx is not None:
-            yield self._tx
-        else:
-            with self._db.read(self._space) as tx:
-                yield tx
+    def _reading(self) -> AbstractContextManager[Tx]:
+        return nullcontext(self._tx) if self._tx else self._db.read(self._space)
 
-    @contextmanager
-    def _writing(self) -> Iterator[Tx]:
-        if self._tx is not None:
-            yield self._tx
-        else:
-            with self._db.write(self._space) as tx:
-                yield tx
+    def _writing(self) -> AbstractContextManager[Tx]:
+        return nullcontext(self._tx) if self._tx else self._db.write(self._space)
 
 
 def _stamps(tx: Tx, low: str, high: str) -> dict[str, str]:

@@ -130,7 +130,7 @@ def entries_of(tx: Tx, id: str, *, limit: int = 1_000, offset: int = 0) -> list[
         "SELECT entry_id, at FROM topic_entries WHERE space = :space AND topic_id = :id "
         "ORDER BY at DESC, entry_id DESC LIMIT :limit OFFSET :offset"
     )
-    return [(entry, at) for entry, at in tx.rows(sql, id=id, limit=limit, offset=offset)]
+    return tx.rows(sql, id=id, limit=limit, offset=offset)
 
 
 def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> list[tuple[str, str]]:
@@ -141,7 +141,7 @@ def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> lis
         "ORDER BY at DESC, entry_id DESC LIMIT :limit"
     )
     params = {"session": session} if session else {}
-    return [(entry, topic) for entry, topic in tx.rows(sql, since=since, limit=limit, **params)]
+    return tx.rows(sql, since=since, limit=limit, **params)
 
 
 def of_one_session(tx: Tx, id: str, session: str) -> bool:
@@ -153,7 +153,7 @@ def of_one_session(tx: Tx, id: str, session: str) -> bool:
 def aliases(tx: Tx, id: str) -> list[tuple[str, str]]:
     """The names a topic is known by and their keys, in the order they were given."""
     sql = "SELECT alias, key FROM topic_aliases WHERE space = :space AND topic_id = :id ORDER BY position"
-    return [(alias, key) for alias, key in tx.rows(sql, id=id)]
+    return tx.rows(sql, id=id)
 
 
 def add(tx: Tx, id: str, *, name: str, key: str, named_by: str, at: int) -> None:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn, get_args
 
 from recollect.capture import import_records
 from recollect.capture.import_records import ImportedLearning, Record, Terms
@@ -200,23 +200,17 @@ def _put(ctx: Context, terms: Terms, batch: Sequence[tuple[int, Record]], done: 
 
 
 def _records(tx: Tx) -> Iterator[tuple[str, dict[str, Any]]]:
-    for outcome in tasks.all_of(tx, Outcome):
-        yield "outcome", vars(outcome)
-    for task in tasks.all_of(tx, Task):
-        yield "task", vars(task)
+    yield from (("outcome", vars(each)) for each in tasks.all_of(tx, Outcome))
+    yield from (("task", vars(each)) for each in tasks.all_of(tx, Task))
     for discovery in tasks.all_of(tx, Discovery):
         values = dict(vars(discovery))
         yield "discovery", {"discovery_type": values.pop("type"), **values}
     for learning in learnings.all_of(tx):
         yield "learning", {**vars(learning), "sources": learnings.sources_of(tx, learning.id)}
-    for decision in decisions.walk(tx, DecisionFilter()):
-        yield "decision", vars(decision)
-    for injection in tasks.all_of(tx, Injection):
-        yield "injection", vars(injection)
-    for item in events.all_escalations(tx):
-        yield "escalation", vars(item)
-    for event in events.all_of(tx):
-        yield "event", vars(event)
+    yield from (("decision", vars(each)) for each in decisions.walk(tx, DecisionFilter()))
+    yield from (("injection", vars(each)) for each in tasks.all_of(tx, Injection))
+    yield from (("escalation", vars(each)) for each in events.all_escalations(tx))
+    yield from (("event", vars(each)) for each in events.all_of(tx))
 
 
 def _line(values: dict[str, Any]) -> str:
@@ -276,7 +270,7 @@ def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, fo
 
     `pull`: the source is the team's, whose deletions count; otherwise the target is.
     """
-    found: dict[str, list[str]] = {"write": [], "remove": [], "ahead": [], "missing": [], "conflict": []}
+    found: dict[str, list[str]] = {fate: [] for fate in get_args(_Fate)}
     equal: dict[str, str] = {}
     for path in sorted({*source.paths(), *target.paths()} - WORKTREE_FILES):
         new, old = source.read(path), target.read(path)
@@ -285,46 +279,40 @@ def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, fo
             equal[path] = _hash(new)
             continue
         fate = _fate(new, old, known, pull=pull, log=bool(days((path,))))
-        if force and fate == "conflict":
-            fate = "remove" if new is None else "write"
+        if force and fate == "conflicts":
+            fate = "removed" if new is None else "written"
         found[fate].append(path)
-        if fate == "write" and new is not None:
+        if fate == "written" and new is not None:
             target.replace(path, new, expect=_hash(old))
             equal[path] = _hash(new)
-        elif fate == "remove":
+        elif fate == "removed":
             target.delete(path, expect=_hash(old))
         elif known:
             equal[path] = known
-    return Mirrored(
-        written=tuple(found["write"]),
-        removed=tuple(found["remove"]),
-        ahead=tuple(found["ahead"]),
-        missing=tuple(found["missing"]),
-        conflicts=tuple(found["conflict"]),
-        equal=equal,
-    )
+    return Mirrored(**{fate: tuple(paths) for fate, paths in found.items()}, equal=equal)
 
 
-def _fate(
-    new: str | None, old: str | None, known: str, *, pull: bool, log: bool
-) -> Literal["write", "remove", "ahead", "missing", "conflict"]:
+_Fate = Literal["written", "removed", "ahead", "missing", "conflicts"]
+
+
+def _fate(new: str | None, old: str | None, known: str, *, pull: bool, log: bool) -> _Fate:
     """What happens to a file that differs; `known` is the hash both sides last had, empty when they never met."""
     if new is None and known and (log or not pull):
         return "missing"
     if old is None and (log or pull):
-        return "write"
+        return "written"
     if log and new is not None and old is not None and old.startswith(new):
         return "ahead"  # an older copy of the log
     if _hash(old) == known:
-        return "remove" if new is None else "write"
+        return "removed" if new is None else "written"
     if _hash(new) == known:
         return "ahead"
     if new is not None and old is not None:
         if new.startswith(old):
-            return "write"
+            return "written"
         if old.startswith(new):
             return "ahead"
-    return "conflict"
+    return "conflicts"
 
 
 def _hash(text: str | None) -> str:

@@ -112,6 +112,14 @@ def for_agent(ctx: Context, id: str) -> tuple[FullText, dict[str, Any]]:
     return replace(found, title=title, text=text), plain(stored)
 
 
+def briefly(ctx: Context, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The titles and words of texts, as search reads them; those it does not know are left out."""
+    with ctx.db.read(ctx.space) as tx:
+        found = passages.ranked(tx, passages.docs_of(tx, ids), passages.Narrow())
+        texts = passages.texts_of(tx, [each.doc for each in found])
+    return {each.id: (each.title or each.id, texts[each.doc]) for each in found}
+
+
 def why(ctx: Context, id: str) -> AnyExplanation:
     """Where a thing came from, and everything that happened to it."""
     kind = kind_of(id)

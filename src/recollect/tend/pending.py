@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.capture import observe
 from recollect.capture.stage import find_entry
+from recollect.core.calendar import LEVELS
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.learning import Discovery, Task
@@ -159,9 +160,7 @@ def _routed(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
 _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "extract": _extraction,
     "observe": _observation,
-    "daily": lambda ctx, opened: node_question(ctx, opened.subject),
-    "weekly": lambda ctx, opened: node_question(ctx, opened.subject),
-    "monthly": lambda ctx, opened: node_question(ctx, opened.subject),
+    **dict.fromkeys(LEVELS, lambda ctx, opened: node_question(ctx, opened.subject)),
     "root": lambda ctx, _: root_question(ctx),
     "decision-summary": _decision,
     "decision-digest": _decision,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,6 +153,12 @@ def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
         for path in vault.paths():
             look(vault.read(path) or "")
     return {secret: kind for secret, kind in found.items() if len(secret) >= SHORTEST}
+
+
+def count_secrets(ctx: Context, project: Project) -> dict[str, int]:
+    """How many secrets of each kind rows and files hold."""
+    with ctx.db.read(ctx.space) as tx:
+        return dict(Counter(stored_secrets(ctx, tx, project).values()))
 
 
 def target_of(ctx: Context, tx: Tx, project: Project, id: str | None, text: str | None, secrets: bool) -> Target:

@@ -188,13 +188,8 @@ def _models(ctx: Context, tx: Tx) -> ModelsStatus:
 
 def _total(used: Iterable[model_rows.Usage]) -> ModelUsage:
     found = list(used)
-    return ModelUsage(
-        calls=sum(each.calls for each in found),
-        input_tokens=sum(each.input_tokens for each in found),
-        output_tokens=sum(each.output_tokens for each in found),
-        cost=round(sum(each.cost_micros for each in found) / 1e6, 6),
-        fallbacks=sum(each.fallbacks for each in found),
-    )
+    sums = {name: sum(getattr(each, name) for each in found) for name in ModelUsage.__annotations__ if name != "cost"}
+    return ModelUsage(**sums, cost=round(sum(each.cost_micros for each in found) / 1e6, 6))
 
 
 def _embedder(tx: Tx, embedder: Embedder | None) -> str:
