@@ -853,6 +853,50 @@ MUTANTS = (
         new="self.files.today",
         tests=("tests/contract/test_compaction.py",),
     ),
+    Mutant(
+        name="fault: a verdict in a comment counts",
+        where="text:own_lines",
+        old="        elif begun := _COMMENT.match(line):",
+        new="        elif (begun := _COMMENT.match(line)) and len(line) < 0:",
+        tests=("tests/unit/text/test_markers_signals.py",),
+    ),
+    Mutant(
+        name="fault: a verdict in a shown element counts",
+        where="text:own_lines",
+        old="            and ends.setdefault(end, text.rfind(end)) > at",
+        new="            and len(text) < at",
+        tests=("tests/unit/text/test_markers_signals.py",),
+    ),
+    Mutant(
+        name="fault: a password with brackets is code",
+        where="text:_like_code",
+        old="bool(_CODE.search(value)) and bits(value) < 15",
+        new="bool(_CODE.search(value))",
+        tests=("tests/unit/text/test_redact.py",),
+    ),
+    Mutant(
+        name="fault: a spooled write of the year 9999 is done",
+        where="memory:_decoded",
+        old="    parse_time(iso(at))",
+        new="    iso(at)",
+        tests=("tests/contract/test_spool.py::test_an_unreadable_record_is_set_aside_and_blocks_nothing",),
+    ),
+    Mutant(
+        name="fault: a backup from the future is the newest",
+        where="tend:_own",
+        old="(_made(path)[0] <= _stamp(now), _made(path))",
+        new="_made(path)",
+        tests=(
+            "tests/faults/test_damage.py::test_backups_of_a_clock_that_was_ahead_are_neither_waited_for_nor_kept_before_others",
+        ),
+    ),
+    Mutant(
+        name="fault: a consolidation that was killed is not finished",
+        where="distil.consolidate:_consolidate",
+        old='made.trigger == "none" and not begun',
+        new='made.trigger == "none"',
+        tests=("tests/contract/test_consolidate.py",),
+    ),
 )
 
 

@@ -4,8 +4,8 @@
     python tests/random_mutants.py COUNT [SEED]
 
 A comparison turned round, a condition negated, a number off by one, `and` for `or`, a returned value lost. For each the
-tests run that name its module, at most three files, on the embedded engine; with `OWN=1` only modules with unit tests of
-their own are broken, and only those run. `tmp/mutants.json` remembers each mutant, so a stopped run goes on. A survivor
+tests run that name its module, at most three files, on the embedded engine; with `UNIT=1` only modules that unit tests
+name are broken, and only unit tests run. `tmp/mutants.json` remembers each mutant, so a stopped run goes on. A survivor
 is a hint, not a proof: some mutants change nothing that matters. One that ran out of time says nothing on a busy machine.
 """
 
@@ -55,13 +55,9 @@ def places(tree: ast.Module) -> list[tuple[ast.expr, str]]:
 @cache
 def tests_of(module: str, room: str) -> tuple[str, ...]:
     """The tests that say most about a module: its own, then those that import it."""
-    if "OWN" in os.environ:
-        own = sorted((ROOT / "tests" / "unit" / room).glob(f"test_{module}*.py"))
-        return tuple(str(path.relative_to(ROOT)) for path in own)
     scored = []
-    for path in sorted((ROOT / "tests").glob("unit/**/test_*.py")) + sorted(
-        (ROOT / "tests" / "contract").glob("test_*.py")
-    ):
+    wide = [] if "UNIT" in os.environ else sorted((ROOT / "tests" / "contract").glob("test_*.py"))
+    for path in [*sorted((ROOT / "tests").glob("unit/**/test_*.py")), *wide]:
         text = path.read_text()
         score = (
             20 * (path.stem == f"test_{module}")
@@ -109,7 +105,7 @@ def tried(file: Path, line: int, column: int, end: int, text: str, tests: tuple[
 def main(count: int, seed: int) -> int:
     chance = random.Random(seed)
     files = sorted(path for room in ROOMS for path in (SOURCE / room).rglob("*.py"))
-    files = [path for path in files if "OWN" not in os.environ or tests_of(path.stem, path.parent.name)]
+    files = [path for path in files if tests_of(path.stem, path.parent.name)]
     broken = [(path, node, text) for path in files for node, text in places(ast.parse(path.read_text()))]
     chosen = chance.sample(broken, min(count, len(broken)))
     STATE.parent.mkdir(exist_ok=True)

@@ -223,7 +223,10 @@ def purge(
     with ctx.db.write(ctx.space) as tx:
         journal.hash_again(tx, lambda day, text: entries.remembered(day, text).hash)
     if rebuild_tree(ctx).held:  # what was derived from the logs may quote anything
-        raise Refused("The text is gone from rows and files, but another process holds the tree. Run the purge again")
+        raise Refused(
+            "The text is gone from rows and files, but another process holds the tree, or was killed there less than "
+            "ten minutes ago. Run the purge again"
+        )
     with ctx.db.write(ctx.space) as tx:
         _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
         marked = [id for id, name in every(tx, "topics", "id, name") if MARK in name]
