@@ -777,15 +777,6 @@ MUTANTS = (
         tests=("tests/faults/test_said.py::test_what_was_not_saved_is_there_once_when_it_is_given_again",),
     ),
     Mutant(
-        name="fault: a FIFO is read as a transcript",
-        where="capture.log:turn",
-        old='given.path if os.path.isfile(given.path) else ""',
-        new="given.path",
-        tests=(
-            "tests/faults/test_replay.py::test_a_transcript_that_is_no_regular_file_is_named_and_everything_else_is_kept",
-        ),
-    ),
-    Mutant(
         name="fault: verify ends with what it cannot compare",
         where="tend.verify:_reporting",
         old="    except UNREADABLE as error:",
@@ -896,6 +887,13 @@ MUTANTS = (
         old='made.trigger == "none" and not begun',
         new='made.trigger == "none"',
         tests=("tests/contract/test_consolidate.py",),
+    ),
+    Mutant(
+        name="fault: a FIFO in place of a log of writes is opened",
+        where="store:open_sqlite",
+        old="(path, log_of(path))",
+        new="(path,)",
+        tests=("tests/faults/test_damage.py::test_a_store_that_is_no_regular_file_is_refused_and_never_copied",),
     ),
 )
 

@@ -70,6 +70,20 @@ def test_an_emptied_store_is_reported_not_begun_anew(memory: Memory, open_memory
         open_memory()
 
 
+@pytest.mark.parametrize("name", ["memory.db", "memory.db-wal"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_a_store_that_is_no_regular_file_is_refused_and_never_copied(
+    memory: Memory, rescue: Rescue, make: Any, name: str
+) -> None:
+    fill(memory)
+    memory.close()
+    odd = database(memory).with_name(name)
+    odd.unlink(missing_ok=True)
+    make(odd)
+    found = [each.detail for each in rescue.doctor().findings if each.level == "damage"]
+    assert any(f"{name} is not a regular file" in detail for detail in found), found
+
+
 @pytest.mark.parametrize(
     "statement",
     [

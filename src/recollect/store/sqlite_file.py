@@ -19,7 +19,7 @@ import apsw
 from recollect.core.clock import SystemClock, iso
 from recollect.core.errors import NotInitialised, StoreDamaged, Trouble
 from recollect.store.db import graded, index_tokens
-from recollect.store.files import locked, write_path
+from recollect.store.files import is_odd, locked, write_path
 from recollect.store.files import os_errors as file_errors
 from recollect.store.project import backups_of
 from recollect.store.schema import OLDEST, VERSION, due, newer, statements
@@ -44,6 +44,10 @@ _FIRST = (
 
 def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
     """The store at `path`, up to date. A store that vanished is reported, never quietly begun anew."""
+    if odd := next(filter(is_odd, (path, log_of(path))), None):  # SQLite would wait for a FIFO's other end
+        raise StoreDamaged(
+            f"{odd} is not a regular file, so nothing was opened. Move it away, then run recollect doctor"
+        )
     made = path.with_suffix(".made")
     made_before = made.exists()  # looked at first: another process may be making both, the store before the mark
     empty = not path.exists() or path.stat().st_size == 0
@@ -231,7 +235,7 @@ def keep_files(folder: Path, *files: Path) -> None:
     with file_errors(folder):
         folder.mkdir(parents=True, mode=0o700)
         for file in files:
-            if file.exists():
+            if file.is_file():
                 shutil.copyfile(file, folder / file.name)
                 (folder / file.name).chmod(0o600)
 

@@ -199,6 +199,7 @@ EXAMPLES: list[tuple[str, str, str]] = [
     ("command-line", "ConvertTo-SecureString '" + "Kq82!lmZ'", "Kq82!lmZ"),
     ("authorization", f"Authorization: Splunk {KEY}", KEY),
     ("password", json.dumps({"name": "API_TOKEN", "value": KEY}), KEY),
+    ("password", "DB_PASSWORD=KE9n[#)T9Ue}qM4z", "KE9n[#)T9Ue}qM4z"),
     ("password", "define('DB_PASSWORD', 'KE9n[#)T<Ue}@M');", "KE9n[#)T<Ue}@M"),
     ("secret", f"- name: DB_SECRET\n  value: {KEY}\n", KEY),
     ("password", "password for the lab is " + '"tZ9!kkw2Lq"', "tZ9!kkw2Lq"),
