@@ -166,24 +166,6 @@ def _random_letters(value: str) -> bool:
     return value.isalpha() and len(value) >= 16 and bits(value) >= 25
 
 
-_GUARDS = {
-    guard.__name__: guard
-    for guard in (
-        not_a_placeholder,
-        holds_a_key,
-        like_token,
-        like_prefixed_token,
-        like_random_run,
-        holds_a_private_key,
-        encodes_a_login,
-        like_password,
-        like_bare_password,
-        like_codes,
-        like_strong_password,
-        like_key,
-        like_quoted_key,
-    )
-}
 # What patterns of the table share. A part may hold parts that come after it.
 _PARTS = {
     "<quoted 4>": _quoted(4),
@@ -249,7 +231,7 @@ def _shape(row: str) -> Shape:
         kind=kind,
         pattern=pattern,
         hints=tuple(_HINTS.get(hints, hints).encode().split()),
-        guard=_GUARDS[guard],
+        guard=globals()[guard],  # one of the functions above
         named=bool(named),
     )
 
