@@ -298,10 +298,15 @@ def test_a_second_run_changes_nothing(project: Project) -> None:
     assert project.state() == before
 
 
+@pytest.mark.parametrize("preamble", ["# Learnings\n\n", "# Learnings\n", ""])
 @pytest.mark.parametrize("lines", [160, 161, 162])
-def test_a_run_that_size_triggered_leaves_the_file_below_its_limit(project: Project, lines: int) -> None:
-    steps = lines - len(staged({**RIPE, "Rotate keys": "", **YOUNG}).splitlines())
+def test_a_run_that_size_triggered_leaves_the_file_below_its_limit(project: Project, lines: int, preamble: str) -> None:
+    steps = (
+        lines - len(staged({**RIPE, "Rotate keys": "", **YOUNG}).splitlines()) + HEAD.count("\n") - preamble.count("\n")
+    )
     project.begin({**RIPE, "Rotate keys": "\n".join(f"Step {n}: rotate key {n}." for n in range(steps + 1))})
+    begun = project.read(FILE)
+    project.repo.commit(START + timedelta(days=20), {FILE: preamble + begun[begun.index("## ") :]})
     assert len(project.read(FILE).splitlines()) == lines
     memory = project.memory()
     assert memory.staging.consolidate().trigger == "size"
@@ -314,6 +319,15 @@ def test_the_first_report_names_a_new_index_and_not_every_line_of_it(project: Pr
     run = project.memory().staging.consolidate()
     assert len(run.index_changes) == 1
     assert run.index_changes[0].startswith("created memory/index.md with ")
+
+
+def test_a_report_does_not_list_every_line_of_an_index_that_a_person_began(project: Project) -> None:
+    many = "".join(f"## Part {number}\n\nSays {number}.\n\n" for number in range(60))
+    begun = {"docs/many.md": f"# Many\n\n{many}", "memory/index.md": "# Memory index\n"}
+    project.begin(RIPE, documents={**DOCUMENTS, **begun})
+    run = project.memory().staging.consolidate()
+    assert len(run.index_changes) == 21
+    assert run.index_changes[-1].startswith("and ")
 
 
 @pytest.mark.parametrize(("end", "line_end"), [("\n", "\n"), ("", "\n"), ("\n", "\r\n")])

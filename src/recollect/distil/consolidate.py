@@ -140,6 +140,9 @@ def _waiting(ctx: Context, file: StagingFile) -> dict[str, str]:
     return waiting
 
 
+LISTED = 20  # changes of the index that a report names; a screen
+
+
 @dataclass(kw_only=True)
 class _Run:
     """The state of one consolidation: the documents as they were and as they are now, and the outcomes so far."""
@@ -383,6 +386,8 @@ class _Run:
         changes = tuple(f"{problem.fault}: {problem.line}" for problem in index.problems) if index.written else ()
         if before is None and changes:  # every line would be reported as missing
             changes = (f"created {index.path} with {counted(len(changes), 'line')}",)
+        elif len(changes) > LISTED:  # as for an index that a person began
+            changes = (*changes[:LISTED], f"and {len(changes) - LISTED} more")
         done = replace(done, index_changes=changes, report=ctx.settings.consolidate.report)
         ctx.worktree.replace(done.report, staged.render_report(done, today(ctx)))
         return done

@@ -40,7 +40,6 @@ from recollect.text.documents import IndexProblem, Split, make_index, relinked
 from recollect.text.markdown import lines_of
 from recollect.text.staging import (
     HEADING_LINE,
-    MARK_LINES,
     Aged,
     ConsolidationPlan,
     HeldBack,
@@ -49,6 +48,7 @@ from recollect.text.staging import (
     Thresholds,
     active_days_after,
     aged,
+    marked_consolidated,
     plan,
     read_staging,
     without_entry,
@@ -149,7 +149,7 @@ def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> Cons
         since_last=file.since_last,
         limits=Thresholds(**{name: getattr(ctx.settings.staging, name) for name in Thresholds.__annotations__}),
         waiting=waiting,
-        mark_lines=0 if file.staging.consolidated_on else MARK_LINES,
+        mark_lines=read_staging(marked_consolidated(file.text, today(ctx))).lines - file.staging.lines,
     )
 
 

@@ -77,9 +77,6 @@ class StagingText:
         return next((entry for entry in self.entries if entry.slug == slug), None)
 
 
-MARK_LINES = 2  # that `marked_consolidated` adds to a file without a mark: the mark and a blank line
-
-
 @lru_cache(maxsize=16)  # one run asks for the same text a dozen times
 def read_staging(text: str) -> StagingText:
     lines = lines_of(text)
