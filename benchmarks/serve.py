@@ -94,8 +94,11 @@ def requests(port: int, secret: str) -> dict[str, Call]:
     }
 
 
-def rate(callers: list[Call], seconds: float) -> tuple[float, float]:
-    """Calls per second of all callers together, and the p95 of one call in milliseconds."""
+def rate(callers: list[Call], seconds: float) -> tuple[int, float, float]:
+    """Calls of all callers together, how many a second, and the p95 of one call in milliseconds.
+
+    Each caller ends with the call it is in, so many callers take longer than they were given.
+    """
     taken: list[float] = []
     until = time.monotonic() + seconds
 
@@ -113,7 +116,7 @@ def rate(callers: list[Call], seconds: float) -> tuple[float, float]:
         thread.start()
     for thread in threads:
         thread.join()
-    return len(taken) / (time.monotonic() - began), statistics.quantiles(taken, n=20)[18] * 1000
+    return len(taken), len(taken) / (time.monotonic() - began), statistics.quantiles(taken, n=20)[18] * 1000
 
 
 def report(memory: Memory, port: int, secret: str, pid: int, seconds: float) -> None:
@@ -123,11 +126,11 @@ def report(memory: Memory, port: int, secret: str, pid: int, seconds: float) -> 
             first(0)  # the first search loads a model
         for clients in CLIENTS:
             began = time.process_time()
-            own, own_p95 = rate([call], seconds)
-            own_cpu = (time.process_time() - began) / own / seconds * 1000
+            made, own, own_p95 = rate([call], seconds)
+            own_cpu = (time.process_time() - began) / made * 1000
             began = cpu(pid)
-            served, p95 = rate([requests(port, secret)[name] for _ in range(clients)], seconds)
-            used = (cpu(pid) - began) / served / seconds * 1000
+            made, served, p95 = rate([requests(port, secret)[name] for _ in range(clients)], seconds)
+            used = (cpu(pid) - began) / made * 1000
             print(
                 f"{name:<8}{clients:>7}{served:>12,.0f}{served / own:>13.2f}{p95:>10.2f}{p95 / own_p95:>13.1f}"
                 f"{used:>10.2f}{used / own_cpu:>13.1f}",

@@ -779,9 +779,9 @@ MUTANTS = (
     Mutant(
         name="fault: verify ends with what it cannot compare",
         where="tend.verify:_reporting",
-        old="    except UNREADABLE as error:",
+        old="    except (*UNREADABLE, BadInput) as error:",
         new="    except ZeroDivisionError as error:",
-        tests=("tests/faults/test_any_damage.py",),
+        tests=("tests/faults/test_any_damage.py::test_a_row_that_its_record_refuses_ends_neither_verify_nor_doctor",),
     ),
     Mutant(
         name="fault: brackets in the settings of a clone",

@@ -158,6 +158,14 @@ def test_a_value_nobody_can_read_is_reported_with_what_heals_it(
         assert patient.says("doctor").code == 3
 
 
+def test_a_row_that_its_record_refuses_ends_neither_verify_nor_doctor(patient: Patient) -> None:
+    assert patient.damage("UPDATE themes SET name = '' WHERE rowid = (SELECT min(rowid) FROM themes)")
+    for command in ("store verify", "doctor"):
+        said = patient.says(command)
+        assert "could not be compared" in said.output, said
+        assert "recollect store restore" in said.output, said
+
+
 @pytest.mark.parametrize(
     ("table", "column", "code"),
     [

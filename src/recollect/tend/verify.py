@@ -25,7 +25,7 @@ from recollect.capture.documents import refresh as refresh_documents
 from recollect.capture.stage import refresh_passages
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Tx
-from recollect.core.errors import StoreDamaged, StoreUnreachable
+from recollect.core.errors import BadInput, StoreDamaged, StoreUnreachable
 from recollect.core.records import record, replace
 from recollect.core.settings import misspelt
 from recollect.distil.tree import Compacted, compact
@@ -125,7 +125,7 @@ def _reporting(findings: list[Discrepancy], name: str) -> Iterator[None]:
     """What stops a check although the file is sound and every row reads is in what is derived."""
     try:
         yield
-    except UNREADABLE as error:
+    except (*UNREADABLE, BadInput) as error:  # a record refuses values that break its rules
         detail = f"could not be compared ({type(error).__name__}: {error})"
         remedy = f"{REBUILD}; if it stays: {RESTORE}"
         findings.append(Discrepancy(level="difference", what="check", subject=name, detail=detail, remedy=remedy))
