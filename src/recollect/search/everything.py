@@ -251,16 +251,16 @@ def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool
         found = noun.many(tx, [hit.passage.id for hit in scored if hit.passage.kind == noun.KIND])
         records.update((each.id, each) for each in found)
     about = topics.of_entries(tx, [hit.passage.id for hit in scored if hit.passage.kind == "log"], now=0)
+    named = {id: ", ".join(topic.name for topic in found) for id, found in about.items()}
     return [
-        replace(
-            _hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), explain),
-            topic=", ".join(each.name for each in about.get(hit.passage.id, ())),
-        )
+        _hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), named.get(hit.passage.id, ""), explain)
         for hit in scored
     ]
 
 
-def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision | None, explain: bool) -> Hit:
+def _hit(
+    hit: Scored, question: Question, text: str, record: Learning | Decision | None, topic: str, explain: bool
+) -> Hit:
     one = hit.passage
     learning = record if isinstance(record, Learning) else None
     matched, _ = words.matched(one.terms, question)
@@ -283,6 +283,7 @@ def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision
         out_of_use=record.out_of_use if record else "",
         learning=learning,
         signals={name: part for name, part in hit.signals.items() if part} if explain else None,
+        topic=topic,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain
 
 from recollect.core.records import made, record
-from recollect.store.db import HEADER_LINES, among, every, graded
+from recollect.store.db import HEADER_LINES, among, columns_of, every, graded, insertion
 from recollect.store.files import content_hash
 from recollect.text import tokens
 
@@ -27,19 +27,6 @@ DIGEST = 16  # hexadecimal digits: enough to see that one passage changed
 STRETCHES = 20  # of threads in one statement: SQLite compares each parameter name with all before it
 FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here, so a range scan skips all others
 EVERY = ""  # the term that every passage holds: its count is the number of passages
-
-_COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
-_NAMES = _COLUMNS.split(", ")
-_RANKED_NAMES = ("doc", "id", "kind", "title", "at", "trust", "thread", "position", "terms", "end")
-_RANKED = (
-    "p.doc, p.id, p.kind, p.title, p.at, p.trust, p.thread, p.position, p.terms, "
-    "CASE WHEN p.thread = '' THEN '' WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) "
-    "ELSE p.text END"
-)
-_WRITTEN = (*_NAMES[1:], "hash")
-_INSERT = f"""
-INSERT INTO passages (space, {", ".join(_WRITTEN)}) VALUES (:space, {", ".join(f":{name}" for name in _WRITTEN)})
-RETURNING doc"""
 
 
 @record
@@ -74,6 +61,14 @@ class Ranked:
     position: int
     terms: str
     end: str
+
+
+_COLUMNS = columns_of(Stored)
+_END = """
+CASE WHEN p.thread = '' THEN '' WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) ELSE p.text END"""
+_RANKED = ", ".join(_END if name == "end" else f"p.{name}" for name in Ranked.__annotations__)
+_WRITTEN = (*_COLUMNS.split(", ")[1:], "hash")
+_INSERT = insertion("passages", _WRITTEN) + " RETURNING doc"
 
 
 @record
@@ -154,7 +149,7 @@ def adds_up(stored: Stored, digest: str) -> bool:
 
 def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
     """Every passage with its hash, by id."""
-    names = ("id", *(name for name in _NAMES if name != "id"), "hash")
+    names = ("id", *(name for name in Stored.__annotations__ if name != "id"), "hash")
     for row in every(tx, "passages", ", ".join(names)):
         values = dict(zip(names, row, strict=True))
         digest = values.pop("hash")
@@ -176,7 +171,7 @@ def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
 
 
 def _ranked(rows: Iterable[Row]) -> list[Ranked]:
-    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in rows]
+    return [made(Ranked, dict(zip(Ranked.__annotations__, row, strict=True))) for row in rows]
 
 
 def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) -> list[Ranked]:
@@ -238,7 +233,7 @@ def ids_of(tx: Tx, kind: str) -> list[str]:
 
 def by_id(tx: Tx, id: str) -> Stored | None:
     row = tx.row(f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND id = :id", id=id)
-    return made(Stored, dict(zip(_NAMES, row, strict=True))) if row else None
+    return made(Stored, dict(zip(Stored.__annotations__, row, strict=True))) if row else None
 
 
 def ids_under(tx: Tx, prefix: str) -> list[str]:
@@ -272,7 +267,7 @@ def neighbours(tx: Tx, here: Stored, *, earlier: bool, limit: int) -> list[Store
         doc=here.doc,
         limit=limit,
     )
-    return [made(Stored, dict(zip(_NAMES, row, strict=True))) for row in rows]
+    return [made(Stored, dict(zip(Stored.__annotations__, row, strict=True))) for row in rows]
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:

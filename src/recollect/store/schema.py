@@ -14,15 +14,8 @@ from collections.abc import Iterator, Mapping
 from recollect.core.errors import StoreNewer
 from recollect.core.records import record
 
-MIGRATIONS = (
-    "m013_base",
-    "m014_entries",
-    "m015_scopes",
-    "m016_unused",
-    "m017_topics",
-    "m018_proven",
-    "m019_reasons",
-    "m020_smaller",
+MIGRATIONS = tuple(
+    "m013_base m014_entries m015_scopes m016_unused m017_topics m018_proven m019_reasons m020_smaller".split()
 )
 OLDEST = 13  # the schema of the last version that kept the memory in the working tree; older ones were never released
 VERSION = OLDEST - 1 + len(MIGRATIONS)
