@@ -123,7 +123,7 @@ def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] |
             raise Refused("that change was undone already" if change else "there is nothing to undo")
         name, last = max(known, key=lambda pair: _later(pair[1]))
         if last.what not in (MOVED, ARRIVED):
-            return undo_newest(ctx if change else ctx.rings.named(ctx, name), change=last.change)
+            return undo_newest(_space(ctx, name), change=last.change)
         halves = [(name, half) for name, half in known if half.change == last.change and half.what in (MOVED, ARRIVED)]
         if PROJECT in dict(halves) or len(halves) == 2:
             break
@@ -131,8 +131,12 @@ def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] |
     if len(halves) == 1 and (broken := ctx.rings.left_out):
         raise Refused(f"the last change is a move, and ring {', '.join(broken)} cannot be read now; try again later")
     halves.sort(key=lambda pair: pair[1].what == MOVED)  # cut off between the two, it can be taken back again
-    restored = [undo_newest(ctx.rings.named(ctx, name), change=last.change) for name, _ in halves]
+    restored = [undo_newest(_space(ctx, name), change=last.change) for name, _ in halves]
     return [each for half in reversed(restored) for each in half]  # type: ignore[return-value]
+
+
+def _space(ctx: Context, name: str) -> Context:
+    return ctx if name == PROJECT else ctx.rings.named(ctx, name)  # a caller of the server may use no other
 
 
 def _later(event: Event) -> tuple[int, bool]:
