@@ -21,12 +21,15 @@ SHOUTED = {date(2026, 2, 28): "## x\n" + "Auth auth AUTH aUTH retry Retry RETRY 
 """A day whose words are spelled in many ways: which spelling is shown must not depend on the process."""
 
 
-def grow(logs: Mapping[date, str], today: date, limits: nodes.Limits | None = None) -> dict[str, str]:
-    """Every file of the tree, by path, from nothing but logs and a day."""
+def grow(
+    logs: Mapping[date, str], today: date, limits: nodes.Limits | None = None, names: Mapping[str, str] = nodes.NO_NAMES
+) -> dict[str, str]:
+    """Every file of the tree, by path, from nothing but logs, a day and what the topics of entries are called."""
     limits = limits or nodes.Limits()
+    fixed = {"today": today, "limits": limits, "names": names}
     made: dict[str, Node] = {}
     for day, text in sorted(logs.items()):
-        node = nodes.daily_node(day, entries.parse(day, text), text, nodes.digest(text), today=today, limits=limits)
+        node = nodes.daily_node(day, entries.parse(day, text), text, nodes.digest(text), **fixed)
         made[node.id] = node
     for level in calendar.LEVELS[1:]:
         below: dict[str, list[Node]] = {}
@@ -35,16 +38,16 @@ def grow(logs: Mapping[date, str], today: date, limits: nodes.Limits | None = No
             if above and above.level == level:
                 below.setdefault(above.name, []).append(node)
         for name, children in sorted(below.items()):
-            node = nodes.parent_node(calendar.parse_period(name), children, today=today, limits=limits)
+            node = nodes.parent_node(calendar.parse_period(name), children, **fixed)
             made[node.id] = node
     files: dict[str, str] = {nodes.path_of(node.id): nodes.render(node) for node in made.values()}
     months = [node for node in made.values() if node.id.startswith("monthly/")]
     if months:
         recent = [made[calendar.day(day).id] for day in nodes.recent_days(sorted(logs), today)]
         key = nodes.month_key({node.id: nodes.digest(node.body) for node in months})
-        capsules = [nodes.month_digest_of(node) for node in sorted(months, key=lambda node: node.id)]
+        capsules = [nodes.month_digest_of(node, names) for node in sorted(months, key=lambda node: node.id)]
         past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
-        roots = nodes.root_files(past, latest, recent, today=today, limits=limits, sources=key)
+        roots = nodes.root_files(past, latest, recent, sources=key, **fixed)
         files |= {path: text for path, text in roots.items() if text is not None}
     return files
 
@@ -72,7 +75,7 @@ class _Looked:
 @lru_cache(maxsize=10_000)
 def _looked_at(path: str, text: str) -> _Looked:
     node = nodes.parse(path[:-3], text)
-    named = nodes.points_of(node.id, node.body, node.generator)
+    named = nodes.points_of(node)
     return _Looked(
         nodes.digest(node.body),
         tuple((source.path, source.sha256) for source in node.sources),

@@ -12,6 +12,7 @@ from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
 from recollect.models.ask import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.store import topics
 from recollect.text import nodes
 from recollect.text.nodes import Limits
 from samples import learning
@@ -83,7 +84,8 @@ def test_400_days_of_cycles_keep_every_entry_reachable_and_end_where_a_rebuild_e
     clock.advance(days=-1)
     grown = files_of(memory)
     logs = {day: memory.journal.show(day) for day, _ in refs}
-    assert grown == grow(logs, first + timedelta(days=399), limits)
+    names = memory.context.read(topics.names_between, first, first + timedelta(days=399))
+    assert grown == grow(logs, first + timedelta(days=399), limits, names)
     for path in grown:
         memory.context.vault.delete(path)
     memory.journal.rebuild()
@@ -484,7 +486,8 @@ def test_the_golden_month_in_the_store_is_the_golden_month(memory: Memory, clock
     for day, text in LOGS.items():
         put_log(memory, day, text)
     memory.cycle()
-    assert files_of(memory) == grow(LOGS, date(2026, 3, 1))
+    names = memory.context.read(topics.names_between, min(LOGS), max(LOGS))
+    assert files_of(memory) == grow(LOGS, date(2026, 3, 1), names=names)
 
 
 def test_the_settings_decide_the_thresholds(open_memory: Opener, environ: dict[str, str]) -> None:

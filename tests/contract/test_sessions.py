@@ -143,6 +143,31 @@ def test_the_brief_counts_what_people_asked_for_that_finds_no_room(memory: Memor
     assert f"- {40 - shown} more, in `" in brief
 
 
+def test_what_is_temporary_or_says_nothing_is_not_told(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="The refund webhooks are compared by their created time now.", topic="Refunds"))
+    memory.journal.add(NewEntry(text="Numbers of the load test", topic="Load test [temporary]"))
+    memory.journal.add(NewEntry(title="thanks", request="thanks", outcome="You are welcome!", topic="Refunds"))
+    memory.cycle()
+    clock.advance(days=1)
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "Last entry: Refunds: The refund webhooks are compared by their created time now." in brief
+    assert "Load test" not in brief
+    assert "thanks" not in brief
+
+
+@pytest.mark.parametrize("line", ["OPEN: replay the events of March", "**OPEN:** replay the events of March"])
+def test_a_line_of_a_brief_says_what_is_open_without_its_mark(memory: Memory, hooks: Hooks, line: str) -> None:
+    memory.journal.add(
+        NewEntry(title="Compare refund webhooks", outcome=f"Half of it.\nTOPIC: Refund webhooks\n{line}")
+    )
+    memory.journal.add(NewEntry(text="DONE: production keys rotated by hand\nTOPIC: Key rotation"))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert brief.count("replay the events of March") == 1
+    assert "production keys rotated by hand" in brief
+    lines = [each for each in brief.split("\n") if each.startswith("- ")]
+    assert not [each for each in lines if "OPEN:" in each or "DONE:" in each or "TOPIC:" in each]
+
+
 def test_the_brief_is_the_same_bytes_all_day(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
     memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
     memory.cycle()

@@ -290,3 +290,114 @@ def test_work_whose_best_name_a_topic_has_belongs_to_it(at: Turns, clock: Script
     at.turn("s-2", "Translate the onboarding mails to French")
     again = at.turn("s-3", "Upgrade some dependencies", "Raised pytest, since its old line gets no fixes")
     assert again == name == "Upgrade dependencies"
+
+
+# --- The tree speaks of topics by their present names
+
+
+def tree_of(memory: Memory) -> dict[str, str]:
+    vault = memory.context.vault
+    paths = [path for path in vault.paths() if "/" in path or path.startswith("ROOT")]
+    return {path: vault.read(path) or "" for path in paths if not path.startswith("learnings")}
+
+
+def index_of(memory: Memory) -> list[str]:
+    """The names in ROOT.md's index."""
+    lines = memory.journal.node("root").partition("## Topics Index\n")[2].split("\n")
+    return sorted(line[2:].partition(" [")[0] for line in lines if line.startswith("- "))
+
+
+def rebuilt(memory: Memory) -> dict[str, str]:
+    for path in tree_of(memory):
+        memory.context.vault.delete(path)
+    memory.journal.rebuild()
+    return tree_of(memory)
+
+
+@pytest.fixture
+def worked(at: Turns, clock: ScriptedClock) -> Memory:
+    """Two topics over three months, the first with two entries."""
+    at.turn(
+        "s-1",
+        "The refund webhooks arrive out of order and undo a later status",
+        "Compared by created time.\nTOPIC: Refund webhooks",
+    )
+    clock.advance(days=40)
+    at.turn("s-2", "Refund webhooks fail with a conflict", "Retried on a conflict now.\nTOPIC: Refund webhooks")
+    clock.advance(days=40)
+    at.turn("s-3", "Translate the onboarding mails to French", "All mails are French.")
+    at.memory.cycle()
+    return at.memory
+
+
+def test_root_and_nodes_speak_of_topics_and_not_of_titles(worked: Memory) -> None:
+    assert index_of(worked) == ["Refund webhooks", "Translate onboarding mails to French"]
+    assert "topics:\n- Refund webhooks [project]\n" in tree_of(worked)["daily/2026-03-02.md"]
+    assert "- 2026-03: Refund webhooks → monthly/2026-03" in worked.journal.node("root")
+    assert rebuilt(worked) == tree_of(worked)
+
+
+def test_another_name_reaches_every_node_and_root_with_the_next_cycle(worked: Memory) -> None:
+    worked.topics.rename("Refund webhooks", "Payment callbacks")
+    worked.cycle()
+    files = tree_of(worked)
+    assert [path for path, text in files.items() if "Refund webhooks [project]" in text] == []
+    assert index_of(worked) == ["Payment callbacks", "Translate onboarding mails to French"]
+    assert "- 2026-03: Payment callbacks → monthly/2026-03" in files["ROOT.md"]
+    assert [change.id for change in worked.journal.compact()[0].changes] == [], "the change is known now"
+    assert rebuilt(worked) == files
+
+
+def test_a_merge_a_split_and_their_undo_reach_root_with_the_next_cycle(worked: Memory) -> None:
+    before = tree_of(worked)
+    worked.topics.merge("Refund webhooks", "Translate onboarding mails to French")
+    worked.cycle()
+    assert index_of(worked) == ["Refund webhooks"]
+    worked.data.undo()
+    worked.cycle()
+    assert tree_of(worked) == before
+    worked.topics.split("Refund webhooks", ["log/2026-03-02#1"], "Order of events")
+    worked.cycle()
+    assert index_of(worked) == ["Order of events", "Refund webhooks", "Translate onboarding mails to French"]
+    assert "- Order of events [project]" in tree_of(worked)["monthly/2026-03.md"]
+    assert rebuilt(worked) == tree_of(worked)
+
+
+def test_what_a_later_line_calls_done_is_not_open_in_root(at: Turns) -> None:
+    at.turn("s-1", "Rotate the signing keys", "Half of it.\nOPEN: rotate the staging keys\nOPEN: tell the partners")
+    at.memory.cycle()
+    assert "rotate the staging keys" in at.memory.journal.node("root")
+    at.turn("s-1", "Now the staging keys", "DONE: rotated the staging keys")
+    at.memory.cycle()
+    page = at.memory.journal.node("root")
+    assert "rotate the staging keys" not in page
+    assert "tell the partners" in page
+
+
+def test_a_message_of_such_lines_alone_is_told_once(at: Turns) -> None:
+    at.turn("s-1", "Rotate the signing keys", "TOPIC: Key rotation\nDONE: production keys rotated\nOPEN: staging keys")
+    at.memory.cycle()
+    page = at.memory.journal.node("root")
+    assert page.count("production keys rotated") <= 1
+    assert page.count("staging keys") == 2, "in Active Context and in the index"
+    assert "TOPIC:" not in page
+    assert "OPEN:" not in page
+
+
+def test_a_topic_that_a_person_closed_is_done_in_root(worked: Memory) -> None:
+    assert "Active Context (recent ~7 days)\n- Translate onboarding mails" in worked.journal.node("root")
+    worked.topics.close("Translate onboarding mails to French")
+    worked.cycle()
+    assert "All mails are French" in worked.journal.node("root")
+
+
+def test_the_heading_of_what_a_person_asked_for_stays_under_another_name(memory: Memory) -> None:
+    memory.context.vault.append(
+        "2026-03-02.md", "## No mocked database [feedback]\n\n- why: it hid a bug\n\n## Fixtures [project]\n\nMoved.\n"
+    )
+    memory.cycle()
+    memory.topics.merge("Fixtures", "No mocked database")
+    memory.cycle()
+    assert "- Fixtures [feedback, 0d]: No mocked database: why: it hid a bug → log/2026-03-02#1" in memory.journal.node(
+        "root"
+    )

@@ -29,10 +29,10 @@ from recollect.store.passages import Narrow
 from recollect.store.topics import TopicRow
 from recollect.text import topics as text
 from recollect.text.markers import States, read_states
-from recollect.text.points import is_ephemeral
+from recollect.text.sentences import is_ephemeral
 from recollect.text.storable import storable
 from recollect.text.tokens import terms
-from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, key_of, names
+from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, key_of, names, reads_as_name
 from recollect.text.transcript import goes_on
 
 NEAREST = 60  # entries that share rare words with a new one and are compared with it
@@ -104,7 +104,7 @@ def _left_open(tx: Tx, id: str, done: Sequence[str]) -> bool:
 def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
     """The topic that an entry names: in a line of its own, else in its heading where that is a name."""
     heading = one.entry.topic
-    name = text.as_name(line or (heading if not one.entry.titled and text.reads_as_name(heading) else ""))
+    name = text.as_name(line or (heading if not one.entry.titled and reads_as_name(heading) else ""))
     if not name or is_ephemeral(name) or not one.entry.number:
         return None
     by, key = "model" if line else "person", text.key_of(name)

@@ -9,7 +9,7 @@ one. Knows nothing about when a node is due (`tree`) or what it says (`text/node
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -25,12 +25,12 @@ from recollect.core.records import Passage, record, replace
 from recollect.distil import node_models
 from recollect.distil.node_models import ModelSummaries
 from recollect.models.ask import prompt_version
-from recollect.store import db, journal, model_rows, passages
+from recollect.store import db, journal, model_rows, passages, topics
 from recollect.store.db import Lease
 from recollect.store.journal import NodeRow
 from recollect.text import nodes, root
 from recollect.text.nodes import Limits, digest, path_of
-from recollect.text.root import LATEST, Past, fold, pack_digest, pack_past, unpack_digest, unpack_past
+from recollect.text.root import LATEST, Past, fold, pack_past, unpack_digest, unpack_past
 from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
 
@@ -74,7 +74,7 @@ def kept_passage(id: str, text: str) -> Passage:
 KIND = "node"
 LEASE_SECONDS = 600  # longer than a model may take for one node: three tries of 120 seconds
 RENEWED_EVERY = 50  # nodes; without a model these take a second or two
-MADE_BY = "tree/3"
+MADE_BY = "tree/4"
 """Changes with the code that makes nodes, so that a newer program makes them again."""
 
 
@@ -171,12 +171,20 @@ class NodeFiles:
             generator=node.generator,
             topics=tuple((topic.name, topic.type) for topic in node.topics),
             incomplete=node.incomplete,
-            capsule=pack_digest(nodes.month_digest_of(node)) if level == "monthly" else "",
+            capsule=self._capsule(node) if level == "monthly" else "",
             # Marks and hashes are not counted: no reader is shown them, and keys in them are random.
             tokens=tokens("\n".join(line for line in node.body.split("\n") if not line.startswith("<!--"))),
             waiting=self.models.waits(node),
             made_at=self.ctx.clock.now(),
         )
+
+    def names(self, first: date, last: date) -> dict[str, str]:
+        """What the topics of some days' entries are called now."""
+        return self.ctx.read(topics.names_between, first, last)
+
+    def _capsule(self, month: Node) -> str:
+        period = calendar.parse_period(month.id)
+        return pack_digest(nodes.month_digest_of(month, self.names(period.first, period.last)))
 
     def step(self) -> None:
         """Count one more node, and renew the lease after a call of a model or many nodes."""
@@ -210,9 +218,8 @@ class NodeFiles:
             return False
         sources = ((source.path, source.sha256) for source in found.sources)
         level = calendar.parse_period(found.id).level
-        return (
-            source_key(sources, self.limits.of(level)) == before.source_key and digest(found.body) != before.body_hash
-        )
+        key = source_key(sources, self.limits.of(level))
+        return before.source_key.partition(" ")[0] == key and digest(found.body) != before.body_hash
 
 
 def passage_of(ctx: Context, node: Node, day: date) -> Passage:
@@ -233,8 +240,18 @@ def passage_of(ctx: Context, node: Node, day: date) -> Passage:
 
 
 def source_key(sources: Iterable[tuple[str, str]], limit: int) -> str:
-    """One hash of everything a node is made from, the code's version included."""
+    """One hash of the files that a node is made from, the code's version included."""
     return digest("\n".join([MADE_BY, str(limit), *(f"{path} {sha}" for path, sha in sources)]))
+
+
+def node_key(sources: Iterable[tuple[str, str]], limit: int, names: Mapping[str, str]) -> str:
+    """The hash of a node's sources, and one of what the topics of its entries are called."""
+    return f"{source_key(sources, limit)} {digest(str(sorted(names.items())))}"
+
+
+def node_key(sources: Iterable[tuple[str, str]], limit: int, names: Mapping[str, str]) -> str:
+    """The hash of a node's sources, and one of what the topics of its entries are called."""
+    return f"{source_key(sources, limit)} {digest(str(sorted(names.items())))}"
 
 
 def _what(before: NodeRow | None, node: Node, *, file: bool) -> str:
@@ -259,20 +276,24 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     Not `asking`, no model is called for the wording of its patterns.
     """
     with files.ctx.db.read(files.ctx.space) as tx:
-        months = journal.body_hashes(tx, "monthly")
+        months = journal.months(tx)
         before = journal.node(tx, ROOT)
         days = nodes.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
         answered = bool(model_rows.answered_asks(tx, node_models.PATTERNS_KIND))
+        done = topics.names_done(tx, since=files.ctx.clock.now() - topics.QUIET)
     if not months:
         return
     texts = {id: text for day in days if (text := files.text(id := calendar.day(day).id)) is not None}
-    key = source_key(
+    names = files.names(days[0], days[-1]) if days else {}
+    key = node_key(
         [
-            *months.items(),
+            *_keys(months),
             *((id, digest(text)) for id, text in texts.items()),
+            ("done", str(done)),
             (str(files.today), prompt_version(files.ctx, node_models.PATTERNS_KIND)),
         ],
         files.limits.root_tokens,
+        names,
     )
     if before and before.source_key == key and not answered and files.intact(before) and not everything:
         return
@@ -280,20 +301,27 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     with files.ctx.db.read(files.ctx.space) as tx:
         capsules = [unpack_digest(text) for text in journal.capsules(tx, latest)]
     made = nodes.root_files(
-        _past(files, {id: sha for id, sha in months.items() if id not in latest}),
+        _past(files, {id: hashes for id, hashes in months.items() if id not in latest}),
         capsules,
         [_parsed(id, text) for id, text in texts.items()],
         today=files.today,
         limits=files.limits,
-        sources=nodes.month_key(months),
+        sources=nodes.month_key({id: said for id, (said, _) in months.items()}),
         word=node_models.patterns_wording(files.ctx, asking=asking),
+        names=names,
+        done=done,
     )
     _write(files, made, key, before)
 
 
-def _past(files: NodeFiles, months: dict[str, str]) -> Past:
-    """The months before the latest ones as one digest; stored, because it changes once a month."""
-    key = f"2 {source_key(months.items(), files.limits.root_tokens)}"  # with the form of the digest
+def _keys(months: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What months say and what they were made from, which includes the names of their topics."""
+    return ((id, f"{said} {made_from}") for id, (said, made_from) in months.items())
+
+
+def _past(files: NodeFiles, months: Mapping[str, tuple[str, str]]) -> Past:
+    """The months before the latest ones as one digest; stored, because it changes once a month, or with a topic."""
+    key = f"2 {source_key(_keys(months), files.limits.root_tokens)}"  # with the form of the digest
     with files.ctx.db.read(files.ctx.space) as tx:
         if months and journal.state(tx, "past key") == key:
             return replace(unpack_past(journal.state(tx, "past")), rest=journal.state(tx, "past rest"))

@@ -214,24 +214,25 @@ def node_question(ctx: Context, id: str) -> Ask[str] | None:
 
     period = calendar.parse_period(id)
     limits = ctx.settings.tree
+    names = ctx.read(rows.names_between, period.first, period.last)
     if period.level == "daily":
         log = log_text.read(ctx, period.first, copied=limits.daily_lines * BYTES_PER_LINE)
-        nodes.daily_body(period.first, log.entries, log.raw, limits.daily_lines, collect)
+        nodes.daily_body(period.first, log.entries, log.raw, limits.daily_lines, collect, names)
     else:
         below = "daily" if period.level == "weekly" else "weekly"
-        rows = ctx.read(journal.nodes_between, below, period.first, period.last)
-        texts = [(row.id, ctx.vault.read(path_of(row.id))) for row in rows]
+        found = ctx.read(journal.nodes_between, below, period.first, period.last)
+        texts = [(row.id, ctx.vault.read(path_of(row.id))) for row in found]
         children = [nodes.parse(child, text) for child, text in texts if text is not None]
         threshold = limits.weekly_lines if period.level == "weekly" else limits.monthly_lines
         if children:
-            nodes.parent_body(period, children, threshold, collect)
+            nodes.parent_body(period, children, threshold, collect, names)
     return summary_question(seen[0]) if seen else None
 
 
 def root_question(ctx: Context) -> Ask[list[str]] | None:
     """The question about the recent patterns; None when there are none."""
     with ctx.db.read(ctx.space) as tx:
-        months = list(journal.body_hashes(tx, "monthly"))[-LATEST:]
+        months = list(journal.months(tx))[-LATEST:]
         latest = [unpack_digest(text) for text in journal.capsules(tx, months)]
     lines = patterns_of(latest, ctx.settings.tree.root_max_tokens)
     return patterns_question(lines) if lines else None

@@ -13,7 +13,7 @@ Knows nothing about the text of a node (`text/nodes`) or how it reaches the disk
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
@@ -27,7 +27,7 @@ from recollect.core.errors import BadInput, NotFound, StoreUnreachable
 from recollect.core.journal import Node, NodeStatus, Point
 from recollect.core.records import record, replace
 from recollect.core.trust import check_may
-from recollect.distil.node_files import LEASE_SECONDS, NodeChange, NodeFiles, is_kept, source_key, update_root
+from recollect.distil.node_files import LEASE_SECONDS, NodeChange, NodeFiles, is_kept, node_key, update_root
 from recollect.distil.node_models import ModelSummaries
 from recollect.store import db, journal
 from recollect.store.db import Lease
@@ -92,6 +92,7 @@ class Pass:
         with self.ctx.db.write(self.ctx.space) as tx:
             journal.put_state(tx, "last_run", str(self.now))
             remember_stamps(self.files, tx, stamps)
+            journal.forget_regrouped(tx, found.regrouped)
 
     def _due(self, level: Level) -> set[Period]:
         """Nodes that become final by their date, and the one that has waited longest for a model."""
@@ -139,8 +140,10 @@ class Pass:
             with self.files.writing() as tx:
                 journal.put_log(tx, row)
             return self._adopt(period)
+        self._index_log(row, log)
+        names = self.files.names(period.first, period.last)
         status: NodeStatus = "fixed" if self._is_past(period) else "tentative"
-        key = source_key([(log_path(day), log.hash)], self.limits.daily)
+        key = node_key([(log_path(day), log.hash)], self.limits.daily, names)
         made = self._unchanged(period, key, status, ())
         if made is None:
             node = nodes.daily_node(
@@ -151,15 +154,19 @@ class Pass:
                 today=self.fixing_day,
                 limits=self.limits,
                 summariser=self.models.summariser(period.id),
+                names=names,
             )
             made = (self._not_worse(node, key), key)
-        return self.files.write(*made, also=lambda tx: self._index_log(tx, row, log))
+        return self.files.write(*made, also=lambda tx: journal.put_log(tx, row))
 
-    def _index_log(self, tx: Tx, row: LogRow, log: log_text.LogText) -> None:
-        journal.put_log(tx, row)
+    def _index_log(self, row: LogRow, log: log_text.LogText) -> None:
+        """Make a log's entries searchable before its node is made, because that gives them their topics."""
+        if not self.everything and self.ctx.read(journal.log, row.day) == row:
+            return
         path = log_path(row.day)
-        if self.ctx.vault.inside(tx).stamps(names=[path]).get(path, "") == log.stamp:
-            logs.index(tx, self.ctx, log)  # otherwise the process that wrote meanwhile indexes it
+        with self.files.writing() as tx:
+            if self.ctx.vault.inside(tx).stamps(names=[path]).get(path, "") == log.stamp:
+                logs.index(tx, self.ctx, log)  # otherwise the process that wrote meanwhile indexes it
 
     def _parent(self, period: Period) -> bool:
         level: Level = "daily" if period.level == "weekly" else "weekly"
@@ -170,8 +177,9 @@ class Pass:
             return self._adopt(period)
         missing = self._incomplete(period, found)
         settled = self._is_past(period) and not missing and all(child.status == "fixed" for child in found)
+        names = self.files.names(period.first, period.last)
         sources = [(path_of(child.id), digest(child.body)) for child in found]
-        key = source_key(sources, self.limits.of(period.level))
+        key = node_key(sources, self.limits.of(period.level), names)
         made = self._unchanged(period, key, "fixed" if settled else "tentative", missing)
         if made is None:
             node = nodes.parent_node(
@@ -181,6 +189,7 @@ class Pass:
                 limits=self.limits,
                 incomplete=missing,
                 summariser=self.models.summariser(period.id),
+                names=names,
             )
             made = (self._not_worse(node, key), key)
         return self.files.write(*made)
@@ -225,10 +234,12 @@ class Pass:
 
 @record
 class Changes:
-    """Days whose log was written to or deleted, and nodes that were deleted or edited."""
+    """Days whose log was written to or deleted, nodes that were deleted or edited or whose topics have other names,
+    and the days of those topics as the store counts them."""
 
     written: tuple[date, ...]
     damaged: frozenset[Period]
+    regrouped: Mapping[str, str]
 
 
 def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
@@ -241,6 +252,9 @@ def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
         # After a restore or a rebuild, entries may be remembered of days that no pass has seen.
         unseen = [day for day in journal.entry_days(tx) if day.isoformat() not in known] if _LOGS in moved else []
         cut_off = _all_parents(tx) if journal.state(tx, _BEGUN) else frozenset()
+        regrouped = journal.regrouped(tx)
+        moved_days = {calendar.parse_period(f"daily/{day}") for day in regrouped}
+        renamed = {each for day in moved_days for each in (day, *_above(day)) if journal.node(tx, each.id)}
     # Two days ahead: another machine's today may be our tomorrow.
     latest = [log_path(files.today + timedelta(days=2 - n)) for n in range(CLOSE_LOOK.days + 3)]
     stamps = files.ctx.vault.stamps(names=None if _LOGS in moved else latest)
@@ -249,7 +263,8 @@ def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
     gone = (f"{day}.md" for day, stamp in known.items() if stamp and f"{day}.md" in compared - stamps.keys())
     return Changes(
         written=tuple(logs.days({*changed, *gone, *unread, *map(log_path, unseen)})),
-        damaged=cut_off.union(*(_damaged(files, level) for level in LEVELS if level in moved)),
+        damaged=cut_off.union(renamed, *(_damaged(files, level) for level in LEVELS if level in moved)),
+        regrouped=regrouped,
     )
 
 
@@ -287,13 +302,14 @@ def _latest_nodes(today: date) -> dict[Level, list[str]]:
 
 def _all_parents(tx: Tx) -> frozenset[Period]:
     """Every week and month that has a day: after a pass that crashed, any of them may be out of date."""
-    found: set[Period] = set()
-    for row in journal.nodes_between(tx, "daily", date.min, date.max):
-        above = calendar.parent(calendar.parse_period(row.id))
-        while above is not None:
-            found.add(above)
-            above = calendar.parent(above)
-    return frozenset(found)
+    rows = journal.nodes_between(tx, "daily", date.min, date.max)
+    return frozenset(above for row in rows for above in _above(calendar.parse_period(row.id)))
+
+
+def _above(period: Period) -> Iterator[Period]:
+    while above := calendar.parent(period):
+        yield above
+        period = above
 
 
 def _damaged(files: NodeFiles, level: Level) -> set[Period]:
@@ -396,7 +412,7 @@ def sources(ctx: Context, id: str) -> list[Point]:
     if id == ROOT or is_kept(id):
         return []
     node = nodes.parse(id, read(ctx, id))
-    return nodes.points_of(id, node.body, node.generator)
+    return nodes.points_of(node)
 
 
 def read(ctx: Context, id: str) -> str:

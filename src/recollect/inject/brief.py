@@ -14,7 +14,8 @@ from recollect.core.records import record
 from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import lazy, split_frontmatter
-from recollect.text.sentences import counted, gist, tells
+from recollect.text.sentences import counted, gist, is_ephemeral, tells
+from recollect.text.tokens import NOISE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ SAYS_MORE = 4  # words that a sentence has and the title has not
 ALIKE = 0.6  # of the words of two titles; they are then one line
 ENTRIES = 80  # single entries at the end, where there is room
 DIFFER = 12  # words that tell such lines apart
+FEW_TERMS = 2  # words of a title and its gist that tell something; an entry with fewer speaks for no topic
+_REFERS = lazy(r"(?m)^[-*] references?: ")
 _WORD = lazy(r"[\w./-]*[^\W_]")
 _LINKED = lazy(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
 _OVER = lazy(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+) references → ROOT")
@@ -167,7 +170,8 @@ class _Telling:
         self._told: set[str] = set()
         self._titles: list[frozenset[str]] = []
         self._sentences: list[frozenset[str]] = []
-        self._latest = sessions.latest_entries(tx, ENTRIES)
+        latest = sessions.latest_entries(tx, ENTRIES)
+        self._latest = [one for one in latest if not is_ephemeral(one.title, one.text.removeprefix("- outcome: "))]
         self.others, self.total = topics.listed(tx, now=self._now, limit=MAPPED)
 
     def parts(self, page: str) -> Iterator[Part]:
@@ -198,7 +202,7 @@ class _Telling:
         others: dict[str, list[Told]] = {}
         for one in self._latest:
             words = _words(one.title)
-            if one.id in self._told or self._said_before(one):
+            if one.id in self._told or _is_thin(one) or self._said_before(one):
                 continue
             like = next((id for id, other in first.items() if _alike(words, _words(other.title))), one.id)
             if like in first and one.title == first[like].title and one.text.startswith("- request:"):
@@ -231,8 +235,12 @@ class _Telling:
         if (away := self._away()) >= AWAY:
             day = day_of(last.at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
-        last = next((one for one in self._latest if one.id not in self._told), last)
-        said = "The last session broke off after" if sessions.broken_off(self._tx, but=self._session) else "Last entry"
+        said, left = "Last entry", [one for one in self._latest if one.id not in self._told]
+        if sessions.broken_off(self._tx, but=self._session):
+            said = "The last session broke off after"
+        else:
+            left = [one for one in left if not _is_thin(one)] or left
+        last = next(iter(left), last)
         yield f"- {said}: {_titled(last, self._is_new)} → {self._tell(last)}"
 
     def _living(self) -> tuple[list[str], list[str]]:
@@ -241,7 +249,8 @@ class _Telling:
         left_open: list[str] = []
         alive: list[str] = []
         for row in sorted(fresh, key=self._weight)[: 2 * (ALIVE + OPEN_SHOWN)]:
-            new = [one for one in sessions.entries_of(self._tx, row.id, 3) if one.id not in self._told]
+            found = sessions.entries_of(self._tx, row.id, 3)
+            new = [one for one in found if one.id not in self._told and not _is_thin(one)]
             if not new or (row.entries == 1 and self._said_before(new[0])):
                 continue
             one = new[0]
@@ -362,6 +371,12 @@ def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
     if said[:begun].casefold() == title[:begun].casefold():
         return _cut(title if len(title) > 2 * SAME_START and not title.endswith("…") else said)
     return _cut(f"{title}: {said}")
+
+
+def _is_thin(one: Told) -> bool:
+    """Whether an entry says too little to speak for its topic: "thanks", "You are welcome"."""
+    said, is_open = gist(one.text)
+    return not is_open and len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS and not _REFERS.search(one.text)
 
 
 def _like(one: Told, others: Sequence[Told]) -> str:

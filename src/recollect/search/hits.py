@@ -35,7 +35,8 @@ def answer_of(text: str, record: Learning | Decision | None, asked: frozenset[st
     elif record is not None:
         said = f"{record.outcome}: {record.lesson or record.result}".rstrip(": ") if record.outcome else ""
     else:
-        said = without_states(next((found for name in ANSWERS if (found := _field(text, name))), ""))
+        said = next((found for name in ANSWERS if (found := _field(text, name))), "")
+        said = without_states(said) or said
     return snippet(" ".join(said.split()), asked, width=ANSWER_WIDTH)
 
 

@@ -10,7 +10,7 @@ Knows nothing about how a node is made; a capsule is a text here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 
 from recollect.core.choices import Trust
@@ -223,10 +223,10 @@ def ids(tx: Tx) -> list[str]:
     return [id for (id,) in tx.rows("SELECT id FROM nodes WHERE space = :space ORDER BY level, first_day")]
 
 
-def body_hashes(tx: Tx, level: str) -> dict[str, str]:
-    """What the nodes of a level say, as hashes by id, in order."""
-    sql = "SELECT id, body_hash FROM nodes WHERE space = :space AND level = :level ORDER BY first_day"
-    return dict(tx.rows(sql, level=level))
+def months(tx: Tx) -> dict[str, tuple[str, str]]:
+    """What the months say and what they were made from, as hashes by id, in order."""
+    sql = "SELECT id, body_hash, source_key FROM nodes WHERE space = :space AND level = 'monthly' ORDER BY first_day"
+    return {id: (said, made_from) for id, said, made_from in tx.rows(sql)}
 
 
 def capsules(tx: Tx, ids: Sequence[str]) -> list[str]:
@@ -301,6 +301,29 @@ def state(tx: Tx, name: str) -> str:
 
 def put_state(tx: Tx, name: str, value: str) -> None:
     db.put_row(tx, "tree_state", "name", name=name, value=value)
+
+
+_REGROUPED = "regrouped "  # and a day: how often its topics changed since a pass looked
+
+
+def regrouped(tx: Tx) -> dict[str, str]:
+    """The days with entries whose topic got another name or is another one; `forget_regrouped` takes what this gave."""
+    sql = "SELECT name, value FROM tree_state WHERE space = :space AND name >= :first AND name < :last ORDER BY name"
+    found = tx.rows(sql, first=_REGROUPED, last=f"{_REGROUPED}a")
+    return {name.removeprefix(_REGROUPED): times for name, times in found}
+
+
+def regroup(tx: Tx, days: Collection[str]) -> None:
+    """Note that the topics of some days changed, for the next pass over the tree."""
+    for day in days:
+        put_state(tx, f"{_REGROUPED}{day}", str(int(state(tx, f"{_REGROUPED}{day}") or 0) + 1))
+
+
+def forget_regrouped(tx: Tx, seen: Mapping[str, str]) -> None:
+    """The tree knows these changes; a day that changed once more since stays."""
+    for day, times in seen.items():
+        sql = "DELETE FROM tree_state WHERE space = :space AND name = :name AND value = :times"
+        tx.run(sql, name=f"{_REGROUPED}{day}", times=times)
 
 
 def forget_tree(tx: Tx) -> None:

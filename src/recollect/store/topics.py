@@ -9,11 +9,12 @@ from __future__ import annotations
 from recollect.core.clock import DAY
 from recollect.core.errors import NotFound
 from recollect.core.records import record
-from recollect.store import db
+from recollect.store import db, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
     from typing import Any
 
     from recollect.core.context import Row, Tx
@@ -119,6 +120,25 @@ def first_name(tx: Tx, entry: str) -> str:
     return next((found[0].name for found in of_entries(tx, [entry], now=0).values()), "")
 
 
+def names_between(tx: Tx, first: date, last: date) -> dict[str, str]:
+    """What the first topics of some days' entries are called, by the entries' references (`2026-03-02#1`)."""
+    sql = (
+        "SELECT e.entry_id, t.name FROM topic_entries e JOIN topics t ON t.space = e.space AND t.id = e.topic_id "
+        "WHERE e.space = :space AND e.place = 1 AND e.entry_id >= :first AND e.entry_id < :after ORDER BY e.entry_id"
+    )
+    found = tx.rows(sql, first=f"log/{first}", after=f"log/{last}$")  # the character after # in every alphabet
+    return {id.removeprefix("log/"): name for id, name in found}
+
+
+def names_done(tx: Tx, *, since: int) -> list[str]:
+    """The names of topics that are done and were mentioned since."""
+    sql = (
+        "SELECT name FROM topics WHERE space = :space AND merged_into IS NULL AND state = 'done' AND last_at >= :since "
+        "ORDER BY name"
+    )
+    return [name for (name,) in tx.rows(sql, since=since)]
+
+
 def sizes(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
     """How many entries topics have."""
     return dict(db.among(tx, "SELECT id, entries FROM topics WHERE space = :space AND id IN (:keys)", list({*ids})))
@@ -163,7 +183,11 @@ def add(tx: Tx, id: str, *, name: str, key: str, named_by: str, at: int) -> None
 
 
 def change(tx: Tx, id: str, **values: Any) -> None:
-    """Set columns of a topic."""
+    """Set columns of a topic. The tree hears of another name."""
+    if values.get("name", name := columns(tx, id)["name"]) != name:
+        day = "substr(entry_id, 5, 10)"  # of log/2026-03-02#1
+        sql = f"SELECT DISTINCT {day} FROM topic_entries WHERE space = :space AND topic_id = :id AND place = 1"
+        journal.regroup(tx, [found for (found,) in tx.rows(sql, id=id)])
     db.update(tx, "topics", {"id": id}, **values)
 
 
@@ -183,11 +207,14 @@ def put_aliases(tx: Tx, id: str, names: Iterable[tuple[str, str]]) -> None:
 
 def put_entry(tx: Tx, entry: str, topics: Sequence[str], *, session: str, at: int) -> list[str]:
     """The topics of an entry from now on, first before second; those that it had."""
-    found = tx.rows("SELECT topic_id FROM topic_entries WHERE space = :space AND entry_id = :id", id=entry)
+    sql = "SELECT topic_id FROM topic_entries WHERE space = :space AND entry_id = :id ORDER BY place"
+    found = tx.rows(sql, id=entry)
     tx.run("DELETE FROM topic_entries WHERE space = :space AND entry_id = :id", id=entry)
     for place, topic in enumerate(dict.fromkeys(topics), start=1):
         db.add_row(tx, "topic_entries", entry_id=entry, place=place, topic_id=topic, session=session, at=at)
     before = [id for (id,) in found]
+    if before and before[:1] != [*topics[:1]]:
+        journal.regroup(tx, [entry[4:14]])
     _count_again(tx, {*topics, *before})
     return before
 

@@ -21,7 +21,7 @@ from recollect.core.records import record, says_nothing
 from recollect.text import tags
 from recollect.text.frame import REPORTS, one_line
 from recollect.text.markdown import lazy, own_lines
-from recollect.text.sentences import split_sentences
+from recollect.text.sentences import STATE, split_sentences
 
 # --- Reading discoveries
 
@@ -345,11 +345,6 @@ def without_signals(output: str) -> str:
 
 # --- Topic and state
 
-_STATE = lazy(
-    r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)(?P<what>TOPIC|DONE|OPEN):(?:\*\*)?[ \t]++"
-    r"(?P<text>\S.*?)(?P=round)[ \t\r]*"
-)
-
 
 @record
 class States:
@@ -363,15 +358,15 @@ class States:
 def read_states(output: str) -> States:
     """The `TOPIC:`, `DONE:` and `OPEN:` lines of a message; in a fence, a quote or a comment they are text."""
     found: dict[str, list[str]] = {"TOPIC": [], "DONE": [], "OPEN": []}
-    if any(f"{name}:" in output for name in found):
+    if any(name in output for name in found):
         for line in own_lines(output):
-            if mark := _STATE.fullmatch(line):
+            if mark := STATE.fullmatch(line):
                 found[mark["what"]].append(one_line(mark["text"]))
     return States(topic=(found["TOPIC"] or [""])[-1], done=tuple(found["DONE"]), open=tuple(found["OPEN"]))
 
 
 def without_states(output: str) -> str:
-    """A message without those lines; itself where it says nothing else."""
-    if not any(f"{name}:" in output for name in ("TOPIC", "DONE", "OPEN")):
+    """A message without those lines."""
+    if not any(name in output for name in ("TOPIC", "DONE", "OPEN")):
         return output
-    return "\n".join(line for line in output.split("\n") if not _STATE.fullmatch(line)).strip() or output
+    return "\n".join(line for line in output.split("\n") if not STATE.fullmatch(line)).strip()

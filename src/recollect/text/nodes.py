@@ -8,7 +8,7 @@ frontmatter only. Knows nothing about files, the clock, or which summariser is u
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import sha256
 from typing import Any
@@ -22,6 +22,8 @@ from recollect.text import summarise as text_summarise
 from recollect.text.root import MonthDigest, Past, Wording, make_digest
 from recollect.text.summarise import Budget, summarise
 
+NO_NAMES: Mapping[str, str] = {}
+"""What the topic of each entry is called now, by the entry's reference; without it headings are topics."""
 SCHEMA = 1  # of a node's file; a reader of another one takes the file for another tool's
 COPY = "copy"
 OFFLINE = "offline/1"
@@ -98,7 +100,12 @@ def budget(threshold: int) -> Budget:
 
 
 def daily_body(
-    day: date, found: Sequence[Entry], raw: str | None, threshold: int, summariser: Summariser = offline
+    day: date,
+    found: Sequence[Entry],
+    raw: str | None,
+    threshold: int,
+    summariser: Summariser = offline,
+    names: Mapping[str, str] = NO_NAMES,
 ) -> tuple[str, str]:
     """A day's log verbatim while it is small (`raw` is given), else its summary. External text is in neither."""
     period = parse_period(day.isoformat())
@@ -112,14 +119,18 @@ def daily_body(
             or "\n\n".join(
                 f"## {entry.topic} [{entry.type}]\n\n{entry.text}" for entry in found if entry.trust != "external"
             ),
-            points=tuple(_entry_points(found)),
+            points=tuple(_entry_points(found, names)),
             budget=budget(threshold),
         )
     )
 
 
 def parent_body(
-    period: Period, children: Sequence[Node], threshold: int, summariser: Summariser = offline
+    period: Period,
+    children: Sequence[Node],
+    threshold: int,
+    summariser: Summariser = offline,
+    names: Mapping[str, str] = NO_NAMES,
 ) -> tuple[str, str]:
     """The children joined while they are small together, else their summary."""
     if fits([child.body for child in children], threshold):
@@ -128,7 +139,7 @@ def parent_body(
         Material(
             period=period,
             text=join(children),
-            points=tuple(point for child in children for point in points_of(child.id, child.body, child.generator)),
+            points=tuple(point for child in children for point in points_of(child, names)),
             budget=budget(threshold),
         )
     )
@@ -157,20 +168,23 @@ def parted(level: str, body: str) -> list[tuple[str, str, str]]:
     return parts
 
 
-def points_of(node: str, body: str, generator: str) -> list[Point]:
+def points_of(node: Node, names: Mapping[str, str] = NO_NAMES) -> list[Point]:
     """The points of a node, however it was made; a stranger's node is read as far as it can be."""
+    return _points_of(node.id, node.body, node.generator, names)
+
+
+def _points_of(node: str, body: str, generator: str, names: Mapping[str, str]) -> list[Point]:
     period = parse_period(node)
     if generator == COPY and period.level == "daily":
-        return _entry_points(entries.parse(period.first, body, numbered=True))
+        return _entry_points(entries.parse(period.first, body, numbered=True), names)
     if generator == COPY:
-        return [
-            point for child, made_by, part in parted(period.level, body) for point in points_of(child, part, made_by)
-        ]
+        parts = parted(period.level, body)
+        return [point for child, made_by, part in parts for point in _points_of(child, part, made_by, names)]
     found: list[Point] = []
     for title, part in markdown.sections(body, 2):
         section = _SECTIONS.get(title.lower(), "topic")
         found += points.parse(section, part, fallback=() if section == "entity" else (f"{period.first}#0",))
-    return found
+    return points.renamed(found, names)
 
 
 def topics_of(found: Iterable[Point]) -> tuple[Topic, ...]:
@@ -204,7 +218,8 @@ def completed(body: str, material: Material) -> str:
     whose entries no line refers to get a line. User and feedback items stand in it as they were said."""
     by_topic: dict[str, list[str]] = {}
     for point in material.points:
-        by_topic.setdefault(point.topic.casefold(), []).extend(point.refs)
+        for spelled in (point.topic, point.text if point.section == "topic" else ""):  # a log's headings may be titles
+            by_topic.setdefault(spelled.casefold(), []).extend(point.refs)
     body = "\n".join(_referring(line, by_topic) for line in body.split("\n"))
     by_words: dict[tuple[Section, str, EntryType, str], list[str]] = {}
     for point in material.points:
@@ -321,8 +336,9 @@ def looks_like(text: str, body_hash: str, generator: str, hashed: Callable[[str]
     return bool(mark) and f"\ngenerator: {generator}\n" in f"{head}\n" and hashed(body.strip("\n")) == body_hash
 
 
-def _entry_points(found: Iterable[Entry]) -> list[Point]:
-    return [point for entry in found if entry.trust != "external" for point in points.extract_points(entry)]
+def _entry_points(found: Iterable[Entry], names: Mapping[str, str]) -> list[Point]:
+    ours = (entry for entry in found if entry.trust != "external")
+    return [point for entry in ours for point in points.extract_points(entry, names.get(entry.ref, ""))]
 
 
 def _topics(value: Any) -> tuple[Topic, ...]:
@@ -385,14 +401,15 @@ def daily_node(
     today: date,
     limits: Limits,
     summariser: Summariser = offline,
+    names: Mapping[str, str] = NO_NAMES,
 ) -> Node:
     """The node of a day. `raw` is the log itself where it is small enough to be copied."""
     period = calendar.day(day)
-    body, generator = daily_body(day, found, raw, limits.daily, summariser)
+    body, generator = daily_body(day, found, raw, limits.daily, summariser, names)
     return Node(
         id=period.id,
         status="fixed" if today >= period.fixed_from else "tentative",
-        topics=topics_of(points_of(period.id, body, generator)),
+        topics=topics_of(_points_of(period.id, body, generator, names)),
         sources=(Source(path=log_path(day), sha256=sha),),
         generator=generator,
         body=body,
@@ -407,14 +424,15 @@ def parent_node(
     limits: Limits,
     incomplete: Sequence[str] = (),
     summariser: Summariser = offline,
+    names: Mapping[str, str] = NO_NAMES,
 ) -> Node:
     """The node of a week or a month. It is fixed when its time has come and everything below it is."""
-    body, generator = parent_body(period, children, limits.of(period.level), summariser)
+    body, generator = parent_body(period, children, limits.of(period.level), summariser, names)
     settled = today >= period.fixed_from and not incomplete
     return Node(
         id=period.id,
         status="fixed" if settled and all(child.status == "fixed" for child in children) else "tentative",
-        topics=topics_of(points_of(period.id, body, generator)),
+        topics=topics_of(_points_of(period.id, body, generator, names)),
         sources=tuple(Source(path=path_of(child.id), sha256=digest(child.body)) for child in children),
         generator=generator,
         body=body,
@@ -422,9 +440,8 @@ def parent_node(
     )
 
 
-def month_digest_of(month: Node) -> MonthDigest:
-    found = points_of(month.id, month.body, month.generator)
-    return make_digest(month.id.partition("/")[2], found)
+def month_digest_of(month: Node, names: Mapping[str, str] = NO_NAMES) -> MonthDigest:
+    return make_digest(month.id.partition("/")[2], points_of(month, names))
 
 
 def root_files(
@@ -436,10 +453,12 @@ def root_files(
     limits: Limits,
     sources: str,
     word: Wording = root.as_found,
+    names: Mapping[str, str] = NO_NAMES,
+    done: Collection[str] = (),
 ) -> dict[str, str | None]:
-    """ROOT.md and its overflow; None for a file that must not be there."""
-    points = [point for node in recent for point in points_of(node.id, node.body, node.generator)]
-    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources, word)
+    """ROOT.md and its overflow; None for a file that must not be there. `done` names topics that are done."""
+    points = [point for node in recent for point in points_of(node, names)]
+    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources, word, done)
     return {"ROOT.md": text, root.OVERFLOW: overflow}
 
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from recollect.core.journal import ENTRY_TYPES, Entry, EntryType, Point, Section
+from recollect.core.records import replace
 from recollect.text import entries, markdown
 from recollect.text.markdown import lazy, split_item
 from recollect.text.markers import read_states, without_states
-from recollect.text.sentences import split_sentences
-from recollect.text.tokens import STOP_WORDS, written
+from recollect.text.sentences import is_ephemeral, split_sentences
+from recollect.text.tokens import NOISE, written
+from recollect.text.topics import reads_as_name
 
 _REF = r"\d{4}-\d{2}-\d{2}#\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*"
 _REFS = lazy(rf" \(({_REF}(?: {_REF})*)\)$")
@@ -134,12 +136,6 @@ def read_refs(text: str) -> list[str]:
     return refs
 
 
-EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
-
-_MARKERS = "|".join(map(re.escape, EPHEMERAL))
-_EPHEMERAL_TAG = lazy(rf"[\[(]\s*(?:{_MARKERS})\s*[\])]|(?<![\w#])#(?:{_MARKERS})(?!\w)", re.IGNORECASE)
-_EPHEMERAL_WHOLE = lazy(rf"\W*(?:{_MARKERS})\W*", re.IGNORECASE)
-
 _TRACE_START = lazy(r"\s*(?:Traceback \(most recent call last\)|goroutine \d+ \[|stack (?:trace|backtrace):)", re.I)
 _TRACE_LINE = lazy(
     r"\s+at\s+\S.*[:(]|\s*File \".*\", line \d+|\s+\.\.\. \d+ more|\s+\d+: +0x|\t\S+:\d+ \+0x|\s+\^+\s*$|"
@@ -189,50 +185,67 @@ _FIELD_SECTIONS: dict[str, Section] = {"decisions": "decision", "outcome": "done
 _SAYS_OPEN = lazy(r"\b(?:in progress|partial\w*|paused|wip|blocked|not (?:yet |done|finished))", re.I)
 
 
-def is_ephemeral(text: str) -> bool:
-    """Tagged as temporary, or nothing but the marker. A mere mention of the word is not a mark."""
-    return bool(_EPHEMERAL_TAG.search(text) or _EPHEMERAL_WHOLE.fullmatch(text))
+def extract_points(entry: Entry, name: str = "") -> list[Point]:
+    """What an entry has to say to the levels above it. Always at least one point, so that it can be found there.
 
-
-def extract_points(entry: Entry) -> list[Point]:
-    """What an entry has to say to the levels above it. Always at least one point, so that it can be found there."""
-    topic = plain(entry.topic) or "notes"
+    `name` is what its topic is called now; the heading is then part of what it says, unless it names the topic, too.
+    """
+    heading = plain(entry.topic)
+    topic = plain(name) or heading or "notes"
 
     def point(section: Section, text: str) -> Point:
         text = plain(_CHECKBOX.sub("", text, count=1))
         return Point(section=section, topic=topic, type=entry.type, text=text, refs=(entry.ref,))
 
-    if is_ephemeral(entry.topic) or _EPHEMERAL_WHOLE.fullmatch(entry.text):
+    def headed(text: str) -> str:
+        said = spoken(heading)
+        known = not name or said in spoken(topic) or said in spoken(text)
+        return text if known else f"{heading}: {text}"
+
+    if is_ephemeral(entry.topic, entry.text):
         return [Point(section="more", topic="", refs=(entry.ref,))]
     if entry.type == "user":
-        return [point("topic", entry.text)]
+        return [point("topic", headed(entry.text))]
     if entry.type == "feedback":
-        return [point("lesson", _feedback(entry.text))]
+        return [point("lesson", headed(_feedback(entry.text)))]
     text = _worth_summarising(entry.text)
     if entry.type == "reference":
-        return [point("topic", _reference(text))]
-    return [point("topic", ""), *(point(section, said) for section, said in _statements(text))]
+        return [point("topic", headed(_reference(text)))]
+    is_title = name and (entry.titled or not reads_as_name(heading)) and spoken(heading) != spoken(topic)
+    return [point("topic", heading if is_title else ""), *(point(section, said) for section, said in _statements(text))]
+
+
+def renamed(found: Iterable[Point], names: Mapping[str, str]) -> list[Point]:
+    """Points under the present names of the topics that their latest entries belong to."""
+    return [
+        replace(point, topic=names[last]) if (last := max(point.refs, key=place_of, default="")) in names else point
+        for point in found
+    ]
+
+
+def spoken(text: str) -> str:
+    """The words alone: a heading has no colons where its text has them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _statements(text: str) -> Iterator[tuple[Section, str]]:
     items, prose = entries.fields(text)
-    for name, value in items:
+    for name, value in [*items, ("", prose)]:
         if name == "references":
             yield "note", value
             continue
         states = read_states(value)
         yield from (("done", each) for each in states.done)
         yield from (("open", each) for each in states.open)
-        value = without_states(value) if states.topic or states.done or states.open else value
+        value = without_states(value)
         said = " ".join(sentences(value))
         section = _FIELD_SECTIONS.get(name)
         if section == "done" and _SAYS_OPEN.search(said):
             section = "open"
-        if section:
+        if section and said:
             yield section, said
-        else:
+        elif not section:
             yield from ((_section(sentence), sentence) for sentence in sentences(value))
-    yield from ((_section(sentence), sentence) for sentence in sentences(prose))
 
 
 def _section(sentence: str) -> Section:
@@ -321,13 +334,6 @@ def _mentions(point: Point) -> dict[str, set[str]]:
 
 
 RUN_WORDS = 4  # as the method was measured with
-
-NOISE = STOP_WORDS | frozenset(
-    "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
-    "wow "
-    "sure thing things something anything make makes made new still even well want wants today yesterday tomorrow "
-    "need needs use used using see way let know think say says said".split()
-)
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 
 from recollect.core.journal import KEPT, EntryType, Point
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
-from recollect.text.points import WordWeights, cut, newest_first, place_of, topic_name
+from recollect.text.points import WordWeights, cut, newest_first, place_of, spoken, topic_name
+from recollect.text.summarise import still_open
 from recollect.text.tokens import tokens
 
 LATEST = 2
@@ -91,7 +91,7 @@ def make_digest(month: str, found: Sequence[Point]) -> MonthDigest:
     """A month in small: every user and feedback item and reference, its most mentioned topics, its lessons."""
     kept = [_mention([point], point.text) for point in found if point.kept and point.text and point.refs]
     groups: dict[tuple[str, EntryType], list[Point]] = {}
-    for point in found:
+    for point in still_open(found):
         if point.section not in ("entity", "more") and point.refs and not (point.kept and point.text):
             groups.setdefault((point.topic.casefold(), point.type), []).append(point)
     weights = WordWeights(point.text for point in found)
@@ -183,15 +183,22 @@ def _mention(group: Sequence[Point], text: str) -> Mention:
     last = max((ref for point in group for ref in point.refs), key=place_of)
     ended = any(point.section == "done" and point.last_day == last[:10] for point in group)
     opened = any(point.section == "open" and point.last_day == last[:10] for point in group)
-    name = topic_name(group[0].topic).replace("[", "(").replace("]", ")")
-    done = ended and not opened
+    name, done = topic_of(group[0].topic), ended and not opened
     return Mention(topic=name, type=group[0].type, text=text, last=last, count=_count(group), done=done)
+
+
+def topic_of(name: str) -> str:
+    """A topic's name as the page carries it: square brackets hold types and ages."""
+    return topic_name(name).replace("[", "(").replace("]", ")")
 
 
 def _about(group: Sequence[Point]) -> str:
     """What its latest entry left open, else decided, did or said."""
-    said = [point for point in group if point.text]
-    return min(said, key=lambda point: (*newest_first(point), _TELLING.index(point.section))).text
+    return min((point for point in group if point.text), key=_first_told).text
+
+
+def _first_told(point: Point) -> tuple[int, int, int, str]:
+    return *newest_first(point), _TELLING.index(point.section), point.text
 
 
 def _count(group: Sequence[Point]) -> int:
@@ -226,11 +233,17 @@ def build(
     cap: int,
     sources: str = "",
     word: Wording | None = None,
+    done: Collection[str] = (),
 ) -> tuple[str, str | None]:
-    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
+    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better.
+
+    `done` are names of topics that are done, whatever their entries say.
+    """
+    ended = {topic_of(name).casefold() for name in done}
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
+    mentions = [replace(each, done=each.done or each.topic.casefold() in ended) for each in mentions]
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
-    active = [*_absence(recent, today), *_within(_active(recent), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
+    active = [*_absence(recent, today), *_within(_active(recent, ended), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
     patterns, generator = (word or as_found)(patterns_of(latest, cap))
     fields = {
         "type": "root",
@@ -286,18 +299,19 @@ def _absence(recent: Sequence[Point], today: date) -> list[str]:
     return [f"- nothing was logged after {last}; this is where things stood then"]
 
 
-def _active(recent: Sequence[Point]) -> list[str]:
+def _active(recent: Sequence[Point], ended: Collection[str]) -> list[str]:
     """Per topic what is open, else what was decided or said last; at the end, of what is done, the result."""
     groups: dict[str, list[Point]] = {}
-    for point in recent:
+    for point in still_open(recent):
         if point.type == "project" and point.refs and point.text and point.section not in ("entity", "more"):
             groups.setdefault(point.topic.casefold(), []).append(point)
     found: list[tuple[bool, tuple[int, int], list[Point]]] = []
     for group in groups.values():
-        done = _mention(group, "").done
+        mention = _mention(group, "")
+        done = mention.done or mention.topic.casefold() in ended
         telling = ("done",) if done else ("open", "decision")
         wanted = [point for section in telling for point in group if point.section == section]
-        wanted = wanted or [min(group, key=lambda point: (*newest_first(point), point.text))]
+        wanted = wanted or [min(group, key=_first_told)]
         found.append((done, min(map(newest_first, group)), sorted(wanted, key=newest_first)[:2]))
     return [_line(point) for _, _, points in sorted(found, key=lambda one: one[:2]) for point in points]
 
@@ -312,13 +326,8 @@ def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
 def _line(point: Point) -> str:
     last = max(point.refs, key=place_of)
     topic = topic_name(point.topic)
-    said = point.text if _spoken(point.text).startswith(_spoken(topic)) else f"{topic}: {point.text}"
+    said = point.text if spoken(point.text).startswith(spoken(topic)) else f"{topic}: {point.text}"
     return f"- {cut(said, _LINE_CHARS)} → log/{last}"
-
-
-def _spoken(text: str) -> str:
-    """The words alone: a heading has no colons where its text has them."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _index_line(mention: Mention, today: date) -> str:

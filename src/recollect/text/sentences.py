@@ -212,27 +212,57 @@ def _glued(parts: Iterator[str], least: int) -> Iterator[str]:
 # --- The gist of an entry
 
 _FIELD = lazy(r"[-*] (outcome|decisions|analysis|request|references|rule|why|how-to-apply): ?")
-_OPEN = lazy(r"(?:OPEN|TODO)\b:?\s+(\S.*)|\[ \]\s+(\S.*)")
+_OPEN = lazy(r"(?:- )?(?:(?:OPEN|TODO)\b:?|\[ \])\s+(\S.*)")
 _SHORT = 5  # words; "Done." and "What a great idea!" say nothing
 _FEW = 3  # words of letters alone; "This reverts commit 1a2b3c" says nothing
+
+
+EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
+
+_MARKERS = "|".join(map(re.escape, EPHEMERAL))
+_EPHEMERAL_TAG = lazy(rf"[\[(]\s*(?:{_MARKERS})\s*[\])]|(?<![\w#])#(?:{_MARKERS})(?!\w)", re.IGNORECASE)
+_EPHEMERAL_WHOLE = lazy(rf"\W*(?:{_MARKERS})\W*", re.IGNORECASE)
+
+
+def is_ephemeral(title: str, text: str = "") -> bool:
+    """Tagged as temporary, or nothing but the marker. A mere mention of the word is not a mark."""
+    marked = _EPHEMERAL_TAG.search(title) or _EPHEMERAL_WHOLE.fullmatch(title)
+    return bool(marked or (text and _EPHEMERAL_WHOLE.fullmatch(text)))
+
+
+STATE = lazy(
+    r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)(?P<what>TOPIC|DONE|OPEN)"
+    r"(?:(?P<closed>(?P=round):|:(?P=round))|:)[ \t]++(?P<text>\S.*?)(?(closed)|(?P=round))[ \t\r]*"
+)
+"""A line by which an agent says what an entry is about, what is done and what is open."""
+
+
+def unmarked(text: str) -> str:
+    """A message whose lines of that kind say the same without their mark; the topic's line goes."""
+    found = ((line, STATE.fullmatch(line)) for line in text.split("\n"))
+    return "\n".join(mark["text"] if mark else line for line, mark in found if not mark or mark["what"] != "TOPIC")
 
 
 def gist(text: str) -> tuple[str, bool]:
     """The sentence of a log entry that says most, and whether it names something left open: what is open, else the
     result, else what was decided, said or asked."""
     found: dict[str, str] = {}
-    name = "said"
+    name, in_code = "said", False
     for line in text.split("\n"):
         field = _FIELD.match(line)
         name = field[1] if field else name
         said = line[field.end() :] if field else line.strip()
-        if said.strip("-*` ").startswith("TOPIC:"):
+        in_code ^= said.startswith(("```", "~~~"))
+        state = STATE.fullmatch(said)
+        if in_code or is_ephemeral(said) or (state and state["what"] == "TOPIC"):
             continue
-        if left := _OPEN.match(said.removeprefix("- ")):
-            return one_line(left[1] or left[2]), True
+        if state and state["what"] == "OPEN":
+            return one_line(state["text"]), True
+        if left := _OPEN.match(said):
+            return one_line(left[1]), True
         # A line goes on in the next one, unless that begins an item: messages are wrapped.
-        before = found.get(name, "") + ("\n" if said[:1] in ("-", "*", "#", "`") else " ")
-        found[name] = before + said.removeprefix("DONE: ")
+        before = found.get(name, "") + ("\n" if state or said[:1] in ("-", "*", "#", "`") else " ")
+        found[name] = before + (state["text"] if state else said)
     spare = ""
     for name in ("rule", "outcome", "decisions", "said", "analysis", "request"):
         lines = found.get(name, "").split("\n")

@@ -58,7 +58,7 @@ def summarise(points: Sequence[Point], budget: Budget, *, with_entities: bool = 
     topics = _topics(rest, weights, lines * 2 // 3, chars * 2 // 3)
     said = {point.text for point in topics}
     others = [point for point in rest if point.section in _PRIORS and point.text and point.text not in said]
-    for point in [*topics, *_ranked(_distinct(_still_open(others)), weights)]:
+    for point in [*topics, *_ranked(_distinct(still_open(others)), weights)]:
         take(point)
     carried = {ref for point in (*whole, *chosen) for ref in point.refs}
     left = [replace(point, refs=tuple(ref for ref in point.refs if ref not in carried)) for point in points]
@@ -94,7 +94,7 @@ def _distinct(points: Iterable[Point]) -> list[Point]:
     return [point for point, _ in groups]
 
 
-def _still_open(points: Sequence[Point]) -> list[Point]:
+def still_open(points: Sequence[Point]) -> list[Point]:
     """Without the open items that a later result of the same topic answers, or that closed with their topic."""
     results: dict[str, list[tuple[tuple[str, int], frozenset[str]]]] = {}
     closed: dict[str, tuple[str, int]] = {}

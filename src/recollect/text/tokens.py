@@ -23,6 +23,14 @@ STOP_WORDS = frozenset(
     "s t d ll m o re ve don didn doesn isn wasn aren won".split()
 )
 
+NOISE = STOP_WORDS | frozenset(
+    "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
+    "wow "
+    "sure thing things something anything make makes made new still even well want wants today yesterday tomorrow "
+    "need needs use used using see way let know think say says said".split()
+)
+"""Words that tell nothing about a subject."""
+
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 _CJK_WORD = 6  # characters; a longer run is several words

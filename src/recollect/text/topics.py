@@ -22,20 +22,17 @@ from recollect.core.records import record
 from recollect.text.frame import one_line
 from recollect.text.markdown import lazy
 from recollect.text.markers import VERBS
-from recollect.text.points import NOISE
 from recollect.text.sentences import gist
-from recollect.text.tokens import terms
+from recollect.text.tokens import NOISE, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-NAME_WORDS = 6  # a longer name is a sentence; a model is asked for four
 FEW_TERMS = 4  # an entry with fewer says too little to be about something: "yes", "run the tests"
 COMPARED_TERMS = 300  # of an entry, in order: its title, its request and the beginning of its answer
 
 _REFERENCE_LINE = lazy(r"^[-*] references?:\s+(\S+)\s*$", re.MULTILINE)
-_SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
 _MARKS = lazy(r"^(?:\*\*|`|[-*+] )*|(?:\*\*|`)+$")
 
 
@@ -53,16 +50,6 @@ def key_of(name: str) -> str:
 def as_name(text: str) -> str:
     """A given name on one line, without marks around it and a full stop."""
     return " ".join(_MARKS.sub("", text.strip().rstrip(".:")).split()).rstrip(".:")[:NAME_LIMIT].strip()
-
-
-def reads_as_name(heading: str) -> bool:
-    """Whether a heading names a topic, rather than being a sentence, a prompt or a list."""
-    return (
-        bool(heading)
-        and len(heading) <= NAME_LIMIT
-        and len(heading.split()) <= NAME_WORDS
-        and not _SENTENCE.search(heading)
-    )
 
 
 @record
@@ -123,6 +110,7 @@ def _cosine(one: frozenset[str], other: frozenset[str], rarity: Mapping[str, flo
 
 
 NAME_LIMIT = 60  # characters; a name fits on a line of a brief with its counts
+GIVEN_WORDS = 6  # of a heading; a longer one is a sentence, and a model is asked for four
 LONGEST, WORDS = 54, 8  # characters and words of a name that we make
 SHARED = 4  # words of a phrase that two titles share
 CLAUSES = 3  # of a title; a prompt can be a page
@@ -154,6 +142,7 @@ _QUOTES = "`\"'“”‘’*;"
 _ODD = lazy(
     r"[\W\d]+|[0-9a-f]{7,40}|(?=(?:\w*\d){5})\w{16,}|https?:.*|.*@.*\..*|.{49,}|v?\d+(?:\.\w+)+|#\w*|\w", re.IGNORECASE
 )
+_SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
 _TRAILING = lazy(r"[a-z].*(?:ed|ly)")
 _WORD = lazy(r"[a-z]+(?:['’-][a-z]+)*")
 _LABEL = lazy(rf"^[-*] (?:references: .*|(?:{'|'.join(FIELDS)}):)".replace("_", "-"), re.MULTILINE)
@@ -171,6 +160,16 @@ NUMBER = 0.3  # a word without a letter: versions differ while the subject stays
 class _Candidate:
     words: tuple[str, ...]
     form: float  # what it is worth by its place and shape
+
+
+def reads_as_name(heading: str) -> bool:
+    """Whether a heading names a topic, rather than being a sentence, a prompt or a list."""
+    return (
+        bool(heading)
+        and len(heading) <= NAME_LIMIT
+        and len(heading.split()) <= GIVEN_WORDS
+        and not _SENTENCE.search(heading)
+    )
 
 
 def names(texts: Sequence[tuple[str, str]], docs: Mapping[str, int], total: int) -> list[str]:

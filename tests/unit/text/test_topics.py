@@ -124,7 +124,7 @@ def test_an_entry_of_a_few_words_is_thin_unless_it_names_a_file() -> None:
 
 
 def test_lines_of_an_agent_name_topic_and_state() -> None:
-    found = read_states("Fixed.\n\n**TOPIC: Refund webhooks**\n- DONE: late events\n`OPEN: replay March`\n")
+    found = read_states("Fixed.\n\n**TOPIC:** Refund webhooks\n- DONE: late events\n`OPEN: replay March`\n")
     assert (found.topic, found.done, found.open) == ("Refund webhooks", ("late events",), ("replay March",))
 
 
