@@ -30,7 +30,7 @@ from recollect.store.db import Lease
 from recollect.store.journal import NodeRow
 from recollect.text import nodes, root
 from recollect.text.nodes import Limits, digest, path_of
-from recollect.text.root import LATEST, Past, fold, pack_past, unpack_digest, unpack_past
+from recollect.text.root import LATEST, Past, fold, pack_digest, pack_past, unpack_digest, unpack_past
 from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
 
@@ -242,11 +242,6 @@ def passage_of(ctx: Context, node: Node, day: date) -> Passage:
 def source_key(sources: Iterable[tuple[str, str]], limit: int) -> str:
     """One hash of the files that a node is made from, the code's version included."""
     return digest("\n".join([MADE_BY, str(limit), *(f"{path} {sha}" for path, sha in sources)]))
-
-
-def node_key(sources: Iterable[tuple[str, str]], limit: int, names: Mapping[str, str]) -> str:
-    """The hash of a node's sources, and one of what the topics of its entries are called."""
-    return f"{source_key(sources, limit)} {digest(str(sorted(names.items())))}"
 
 
 def node_key(sources: Iterable[tuple[str, str]], limit: int, names: Mapping[str, str]) -> str:
