@@ -44,10 +44,9 @@ def grow(
     months = [node for node in made.values() if node.id.startswith("monthly/")]
     if months:
         recent = [made[calendar.day(day).id] for day in nodes.recent_days(sorted(logs), today)]
-        key = nodes.month_key({node.id: nodes.digest(node.body) for node in months})
         capsules = [nodes.month_digest_of(node, names) for node in sorted(months, key=lambda node: node.id)]
         past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
-        roots = nodes.root_files(past, latest, recent, sources=key, **fixed)
+        roots = nodes.root_files(past, latest, recent, **fixed)
         files |= {path: text for path, text in roots.items() if text is not None}
     return files
 
@@ -75,7 +74,7 @@ class _Looked:
 @lru_cache(maxsize=10_000)
 def _looked_at(path: str, text: str) -> _Looked:
     node = nodes.parse(path[:-3], text)
-    named = nodes.points_of(node)
+    named = nodes.points_of(node.id, node.body, node.generator)
     return _Looked(
         nodes.digest(node.body),
         tuple((source.path, source.sha256) for source in node.sources),

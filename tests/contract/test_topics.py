@@ -384,13 +384,6 @@ def test_a_message_of_such_lines_alone_is_told_once(at: Turns) -> None:
     assert "OPEN:" not in page
 
 
-def test_a_topic_that_a_person_closed_is_done_in_root(worked: Memory) -> None:
-    assert "Active Context (recent ~7 days)\n- Translate onboarding mails" in worked.journal.node("root")
-    worked.topics.close("Translate onboarding mails to French")
-    worked.cycle()
-    assert "All mails are French" in worked.journal.node("root")
-
-
 def test_the_heading_of_what_a_person_asked_for_stays_under_another_name(memory: Memory) -> None:
     memory.context.vault.append(
         "2026-03-02.md", "## No mocked database [feedback]\n\n- why: it hid a bug\n\n## Fixtures [project]\n\nMoved.\n"

@@ -19,7 +19,7 @@ KEPT: tuple[EntryType, ...] = ("user", "feedback")
 """Types that no summary may lose: who the user is, and what the user told the agent to do differently."""
 
 NodeStatus = Literal["tentative", "fixed"]
-Section = Literal["topic", "note", "more", "decision", "done", "entity", "lesson", "open"]
+Section = Literal["topic", "note", "more", "decision", "done", "lesson", "open"]
 """A topic says what something is about, a note is any other sentence worth keeping; `more` counts entries that found no
 line. All three are listed under Topics."""
 
@@ -116,11 +116,6 @@ class Point:
     @property
     def kept(self) -> bool:
         return self.type in KEPT
-
-    @property
-    def last_day(self) -> str:
-        """The latest day it was mentioned."""
-        return max((ref[:10] for ref in self.refs), default="")
 
 
 @record

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from recollect.capture import logs
 from recollect.core import calendar
-from recollect.core.calendar import ROOT
+from recollect.core.calendar import ROOT, Period
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node
@@ -160,7 +160,9 @@ class NodeFiles:
             yield tx
 
     def row_of(self, node: Node, key: str) -> NodeRow:
-        level = node.id.partition("/")[0]
+        level, capsule = node.id.partition("/")[0], ""
+        if level == "monthly":
+            capsule = pack_digest(nodes.month_digest_of(node, self.names(calendar.parse_period(node.id))))
         return NodeRow(
             id=node.id,
             level=level,
@@ -171,20 +173,16 @@ class NodeFiles:
             generator=node.generator,
             topics=tuple((topic.name, topic.type) for topic in node.topics),
             incomplete=node.incomplete,
-            capsule=self._capsule(node) if level == "monthly" else "",
+            capsule=capsule,
             # Marks and hashes are not counted: no reader is shown them, and keys in them are random.
             tokens=tokens("\n".join(line for line in node.body.split("\n") if not line.startswith("<!--"))),
             waiting=self.models.waits(node),
             made_at=self.ctx.clock.now(),
         )
 
-    def names(self, first: date, last: date) -> dict[str, str]:
-        """What the topics of some days' entries are called now."""
-        return self.ctx.read(topics.names_between, first, last)
-
-    def _capsule(self, month: Node) -> str:
-        period = calendar.parse_period(month.id)
-        return pack_digest(nodes.month_digest_of(month, self.names(period.first, period.last)))
+    def names(self, period: Period) -> dict[str, str]:
+        """What the topics of a period's entries are called now."""
+        return self.ctx.read(topics.names_between, period.first, period.last)
 
     def step(self) -> None:
         """Count one more node, and renew the lease after a call of a model or many nodes."""
@@ -245,7 +243,7 @@ def source_key(sources: Iterable[tuple[str, str]], limit: int) -> str:
 
 
 def node_key(sources: Iterable[tuple[str, str]], limit: int, names: Mapping[str, str]) -> str:
-    """The hash of a node's sources, and one of what the topics of its entries are called."""
+    """The hash of a node's sources, and one of its topics' names."""
     return f"{source_key(sources, limit)} {digest(str(sorted(names.items())))}"
 
 
@@ -261,10 +259,6 @@ def _what(before: NodeRow | None, node: Node, *, file: bool) -> str:
     return "updated"
 
 
-KEPT_ROOT = "ROOT.before"
-"""The copy of another tool's ROOT.md, made before ours replaces it."""
-
-
 def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     """Make ROOT.md again when a month, a recent day or the date changed, or a person edited it.
 
@@ -275,16 +269,14 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         before = journal.node(tx, ROOT)
         days = nodes.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
         answered = bool(model_rows.answered_asks(tx, node_models.PATTERNS_KIND))
-        done = topics.names_done(tx, since=files.ctx.clock.now() - topics.QUIET)
     if not months:
         return
     texts = {id: text for day in days if (text := files.text(id := calendar.day(day).id)) is not None}
-    names = files.names(days[0], days[-1]) if days else {}
+    names = {ref: name for day in days for ref, name in files.names(calendar.day(day)).items()}
     key = node_key(
         [
-            *_keys(months),
+            ("months", str(months)),
             *((id, digest(text)) for id, text in texts.items()),
-            ("done", str(done)),
             (str(files.today), prompt_version(files.ctx, node_models.PATTERNS_KIND)),
         ],
         files.limits.root_tokens,
@@ -301,22 +293,15 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         [_parsed(id, text) for id, text in texts.items()],
         today=files.today,
         limits=files.limits,
-        sources=nodes.month_key({id: said for id, (said, _) in months.items()}),
         word=node_models.patterns_wording(files.ctx, asking=asking),
         names=names,
-        done=done,
     )
     _write(files, made, key, before)
 
 
-def _keys(months: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """What months say and what they were made from, which includes the names of their topics."""
-    return ((id, f"{said} {made_from}") for id, (said, made_from) in months.items())
-
-
 def _past(files: NodeFiles, months: Mapping[str, tuple[str, str]]) -> Past:
-    """The months before the latest ones as one digest; stored, because it changes once a month, or with a topic."""
-    key = f"2 {source_key(_keys(months), files.limits.root_tokens)}"  # with the form of the digest
+    """The months before the latest ones as one digest; stored, because it seldom changes."""
+    key = f"2 {source_key([('months', str(months))], files.limits.root_tokens)}"  # with the form of the digest
     with files.ctx.db.read(files.ctx.space) as tx:
         if months and journal.state(tx, "past key") == key:
             return replace(unpack_past(journal.state(tx, "past")), rest=journal.state(tx, "past rest"))
@@ -338,7 +323,7 @@ def _write(files: NodeFiles, made: dict[str, str | None], key: str, before: Node
     if (old, old_overflow) != (text, overflow):
         files.changes.append(NodeChange(id=ROOT, what="updated" if old else "created"))
     if old is not None and before is None and nodes.parse(ROOT, old).generator == nodes.FOREIGN:
-        files.keep(KEPT_ROOT, old)
+        files.keep("ROOT.before", old)
     if old != text:
         vault.replace("ROOT.md", text)
     if overflow is None and old_overflow is not None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from recollect.capture import log_text
 from recollect.capture.topics import rename
 from recollect.core import calendar
-from recollect.core.calendar import LEVELS, ROOT, Level, Period
+from recollect.core.calendar import LEVELS, ROOT, Level
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.core.journal import Node
@@ -54,7 +54,7 @@ class ModelSummaries:
         self._unlimited = unlimited and asking
         self._asking = asking
         self._configured = {level for level in LEVELS if ctx.models.provider(level) is not None}
-        self._allowed: set[str] = set()
+        self.allowed: set[str] = set()  # nodes that a model may be asked about in this pass
         self.calls = 0
         self.failed: set[str] = set()
         """Nodes whose model call gave no usable summary."""
@@ -65,17 +65,12 @@ class ModelSummaries:
             return []
         waiting = journal.longest_waiting(tx, level)
         found = [*([waiting.id] if waiting else []), *(each.subject for each in model_rows.answered_asks(tx, level))]
-        self._allowed.update(found)
+        self.allowed.update(found)
         return found
-
-    def allow_newest(self, order: Sequence[Period]) -> None:
-        """Allow one call for the newest node of a level."""
-        if order:
-            self._allowed.add(order[-1].id)
 
     def wanted(self, row: NodeRow) -> bool:
         """Whether an unchanged node is made again because a model may now summarise it."""
-        return row.level in self._configured and row.waiting and (self._unlimited or row.id in self._allowed)
+        return row.level in self._configured and row.waiting and (self._unlimited or row.id in self.allowed)
 
     def waits(self, node: Node) -> bool:
         level = node.id.partition("/")[0]
@@ -99,7 +94,7 @@ class ModelSummaries:
             return nodes.offline
 
         def summarise(material: Material) -> tuple[str, str]:
-            allowed = self._unlimited or (self._asking and node in self._allowed)
+            allowed = self._unlimited or (self._asking and node in self.allowed)
             limit = CallLimit(left=TRIES if allowed and len(material.text) <= MAX_SOURCE_CHARS else 0)
             found = ask_within(self._ctx, summary_question(material), limit)
             self.calls += limit.made

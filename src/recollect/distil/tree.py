@@ -1,4 +1,4 @@
-"""The tree: bringing it up to date in one pass, from changed logs to ROOT.md; its nodes, each with its sources.
+"""The tree: bringing it up to date in one pass, and its nodes, each with its sources.
 
 One process at a time works on it, under a lease; a second one is told so and loses nothing. What a pass does depends
 only on what changed and on the day; killed halfway, it leaves the rest to the next one.
@@ -13,7 +13,7 @@ Knows nothing about the text of a node (`text/nodes`) or how it reaches the disk
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
@@ -82,8 +82,7 @@ class Pass:
         # With a clock that runs behind, no node becomes final.
         self.fixing_day = date.min if self.clock_behind else self.files.today
         self.models.renew()
-        found = find_changes(self.files, everything=self.everything)
-        touched = set(found.damaged) | set(map(calendar.day, found.written))
+        touched, regrouped = find_changes(self.files, everything=self.everything)
         for level in LEVELS:
             here = {period for period in touched if period.level == level} | self._due(level)
             touched |= self._level(level, here)
@@ -92,7 +91,8 @@ class Pass:
         with self.ctx.db.write(self.ctx.space) as tx:
             journal.put_state(tx, "last_run", str(self.now))
             remember_stamps(self.files, tx, stamps)
-            journal.forget_regrouped(tx, found.regrouped)
+            if journal.state(tx, journal.REGROUPED) == regrouped:  # otherwise the next pass looks at them again
+                journal.put_state(tx, journal.REGROUPED, "")
 
     def _due(self, level: Level) -> set[Period]:
         """Nodes that become final by their date, and the one that has waited longest for a model."""
@@ -113,7 +113,7 @@ class Pass:
             with self.files.writing() as tx:
                 mark_begun(tx)
             self._begun = True
-        self.models.allow_newest(order)
+        self.models.allowed.update(period.id for period in order[-1:])
         above: set[Period] = set()
         for number, period in enumerate(order):
             self.progress(level, number, len(order))
@@ -141,7 +141,7 @@ class Pass:
                 journal.put_log(tx, row)
             return self._adopt(period)
         self._index_log(row, log)
-        names = self.files.names(period.first, period.last)
+        names = self.files.names(period)
         status: NodeStatus = "fixed" if self._is_past(period) else "tentative"
         key = node_key([(log_path(day), log.hash)], self.limits.daily, names)
         made = self._unchanged(period, key, status, ())
@@ -177,7 +177,7 @@ class Pass:
             return self._adopt(period)
         missing = self._incomplete(period, found)
         settled = self._is_past(period) and not missing and all(child.status == "fixed" for child in found)
-        names = self.files.names(period.first, period.last)
+        names = self.files.names(period)
         sources = [(path_of(child.id), digest(child.body)) for child in found]
         key = node_key(sources, self.limits.of(period.level), names)
         made = self._unchanged(period, key, "fixed" if settled else "tentative", missing)
@@ -232,17 +232,8 @@ class Pass:
 # What changed since the last pass
 
 
-@record
-class Changes:
-    """Days whose log was written to or deleted, nodes that were deleted or edited or whose topics have other names,
-    and the days of those topics as the store counts them."""
-
-    written: tuple[date, ...]
-    damaged: frozenset[Period]
-    regrouped: Mapping[str, str]
-
-
-def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
+def find_changes(files: NodeFiles, *, everything: bool) -> tuple[set[Period], str]:
+    """The periods whose log, node or topics changed, and what the store says of the topics."""
     now = folder_stamps(files)
     with files.ctx.db.read(files.ctx.space) as tx:
         thorough = everything or journal.state(tx, "looked on") != files.today.isoformat()
@@ -252,8 +243,8 @@ def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
         # After a restore or a rebuild, entries may be remembered of days that no pass has seen.
         unseen = [day for day in journal.entry_days(tx) if day.isoformat() not in known] if _LOGS in moved else []
         cut_off = _all_parents(tx) if journal.state(tx, _BEGUN) else frozenset()
-        regrouped = journal.regrouped(tx)
-        moved_days = {calendar.parse_period(f"daily/{day}") for day in regrouped}
+        regrouped = journal.state(tx, journal.REGROUPED)
+        moved_days = [calendar.parse_period(f"daily/{day}") for day in regrouped.split()[1:]]
         renamed = {each for day in moved_days for each in (day, *_above(day)) if journal.node(tx, each.id)}
     # Two days ahead: another machine's today may be our tomorrow.
     latest = [log_path(files.today + timedelta(days=2 - n)) for n in range(CLOSE_LOOK.days + 3)]
@@ -261,11 +252,9 @@ def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
     changed = (name for name, stamp in stamps.items() if everything or known.get(name[:-3]) != stamp)
     compared = {f"{day}.md" for day in known} if _LOGS in moved else set(latest)
     gone = (f"{day}.md" for day, stamp in known.items() if stamp and f"{day}.md" in compared - stamps.keys())
-    return Changes(
-        written=tuple(logs.days({*changed, *gone, *unread, *map(log_path, unseen)})),
-        damaged=cut_off.union(renamed, *(_damaged(files, level) for level in LEVELS if level in moved)),
-        regrouped=regrouped,
-    )
+    written = logs.days({*changed, *gone, *unread, *map(log_path, unseen)})
+    damaged = (_damaged(files, level) for level in LEVELS if level in moved)
+    return {*map(calendar.day, written), *cut_off}.union(renamed, *damaged), regrouped
 
 
 def mark_begun(tx: Tx) -> None:
@@ -412,7 +401,7 @@ def sources(ctx: Context, id: str) -> list[Point]:
     if id == ROOT or is_kept(id):
         return []
     node = nodes.parse(id, read(ctx, id))
-    return nodes.points_of(node)
+    return nodes.points_of(id, node.body, node.generator)
 
 
 def read(ctx: Context, id: str) -> str:
@@ -427,9 +416,9 @@ def read(ctx: Context, id: str) -> str:
 def _path(row: NodeRow) -> tuple[date, date, date]:
     """The place of a node in reading order: month, week, day."""
     period = calendar.parse_period(row.id)
-    month = period if period.level == "monthly" else calendar.month(period.first)
-    week = period if period.level == "weekly" else calendar.week(period.first)
-    return month.first, (month.first if period.level == "monthly" else week.first), period.first
+    if period.level == "monthly":
+        return period.first, period.first, period.first
+    return calendar.month(period.first).first, calendar.week(period.first).first, period.first
 
 
 def _view(row: NodeRow) -> NodeView:

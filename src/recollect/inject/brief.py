@@ -14,7 +14,7 @@ from recollect.core.records import record
 from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import lazy, split_frontmatter
-from recollect.text.sentences import counted, gist, is_ephemeral, tells
+from recollect.text.sentences import counted, cut, gist, is_ephemeral, tells
 from recollect.text.tokens import NOISE
 
 TYPE_CHECKING = False
@@ -52,8 +52,7 @@ SAYS_MORE = 4  # words that a sentence has and the title has not
 ALIKE = 0.6  # of the words of two titles; they are then one line
 ENTRIES = 80  # single entries at the end, where there is room
 DIFFER = 12  # words that tell such lines apart
-FEW_TERMS = 2  # words of a title and its gist that tell something; an entry with fewer speaks for no topic
-_REFERS = lazy(r"(?m)^[-*] references?: ")
+FEW_TERMS = 2  # telling words of a title and its gist that make an entry speak for its topic
 _WORD = lazy(r"[\w./-]*[^\W_]")
 _LINKED = lazy(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
 _OVER = lazy(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+) references → ROOT")
@@ -170,8 +169,7 @@ class _Telling:
         self._told: set[str] = set()
         self._titles: list[frozenset[str]] = []
         self._sentences: list[frozenset[str]] = []
-        latest = sessions.latest_entries(tx, ENTRIES)
-        self._latest = [one for one in latest if not is_ephemeral(one.title, one.text.removeprefix("- outcome: "))]
+        self._latest = [one for one in sessions.latest_entries(tx, ENTRIES) if not is_ephemeral(one.title)]
         self.others, self.total = topics.listed(tx, now=self._now, limit=MAPPED)
 
     def parts(self, page: str) -> Iterator[Part]:
@@ -374,9 +372,9 @@ def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
 
 
 def _is_thin(one: Told) -> bool:
-    """Whether an entry says too little to speak for its topic: "thanks", "You are welcome"."""
+    """Whether an entry says too little to speak for its topic."""
     said, is_open = gist(one.text)
-    return not is_open and len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS and not _REFERS.search(one.text)
+    return not is_open and len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS
 
 
 def _like(one: Told, others: Sequence[Told]) -> str:
@@ -397,8 +395,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _cut(text: str, limit: int = LINE) -> str:
-    line = _LINKED.sub(r"\1", one_line(text))
-    return escape(line if len(line) <= limit else line[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…")
+    return escape(cut(_LINKED.sub(r"\1", one_line(text)), limit))
 
 
 def _said(text: str) -> str:

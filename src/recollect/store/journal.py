@@ -10,7 +10,7 @@ Knows nothing about how a node is made; a capsule is a text here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import date
 
 from recollect.core.choices import Trust
@@ -303,27 +303,14 @@ def put_state(tx: Tx, name: str, value: str) -> None:
     db.put_row(tx, "tree_state", "name", name=name, value=value)
 
 
-_REGROUPED = "regrouped "  # and a day: how often its topics changed since a pass looked
-
-
-def regrouped(tx: Tx) -> dict[str, str]:
-    """The days with entries whose topic got another name or is another one; `forget_regrouped` takes what this gave."""
-    sql = "SELECT name, value FROM tree_state WHERE space = :space AND name >= :first AND name < :last ORDER BY name"
-    found = tx.rows(sql, first=_REGROUPED, last=f"{_REGROUPED}a")
-    return {name.removeprefix(_REGROUPED): times for name, times in found}
+REGROUPED = "regrouped"
+"""How often topics changed since a pass looked, and the entries' days."""
 
 
 def regroup(tx: Tx, days: Collection[str]) -> None:
-    """Note that the topics of some days changed, for the next pass over the tree."""
-    for day in days:
-        put_state(tx, f"{_REGROUPED}{day}", str(int(state(tx, f"{_REGROUPED}{day}") or 0) + 1))
-
-
-def forget_regrouped(tx: Tx, seen: Mapping[str, str]) -> None:
-    """The tree knows these changes; a day that changed once more since stays."""
-    for day, times in seen.items():
-        sql = "DELETE FROM tree_state WHERE space = :space AND name = :name AND value = :times"
-        tx.run(sql, name=f"{_REGROUPED}{day}", times=times)
+    """Note that entries of some days belong to another topic, or to one with another name."""
+    times, *known = (state(tx, REGROUPED) or "0").split()
+    put_state(tx, REGROUPED, " ".join([str(int(times) + 1), *sorted({*known, *days})]))
 
 
 def forget_tree(tx: Tx) -> None:

@@ -121,22 +121,13 @@ def first_name(tx: Tx, entry: str) -> str:
 
 
 def names_between(tx: Tx, first: date, last: date) -> dict[str, str]:
-    """What the first topics of some days' entries are called, by the entries' references (`2026-03-02#1`)."""
+    """The names of entries' first topics, by the entries' references (`2026-03-02#1`)."""
     sql = (
         "SELECT e.entry_id, t.name FROM topic_entries e JOIN topics t ON t.space = e.space AND t.id = e.topic_id "
         "WHERE e.space = :space AND e.place = 1 AND e.entry_id >= :first AND e.entry_id < :after ORDER BY e.entry_id"
     )
-    found = tx.rows(sql, first=f"log/{first}", after=f"log/{last}$")  # the character after # in every alphabet
+    found = tx.rows(sql, first=f"log/{first}", after=f"log/{last}$")
     return {id.removeprefix("log/"): name for id, name in found}
-
-
-def names_done(tx: Tx, *, since: int) -> list[str]:
-    """The names of topics that are done and were mentioned since."""
-    sql = (
-        "SELECT name FROM topics WHERE space = :space AND merged_into IS NULL AND state = 'done' AND last_at >= :since "
-        "ORDER BY name"
-    )
-    return [name for (name,) in tx.rows(sql, since=since)]
 
 
 def sizes(tx: Tx, ids: Sequence[str]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from recollect.core.journal import ENTRY_TYPES, FIELDS, TOPIC_LIMIT, Entry, Entr
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.markdown import lazy
-from recollect.text.sentences import first_sentence, unmarked
+from recollect.text.sentences import first_sentence
 from recollect.text.storable import redacted, storable
 
 ENTRY_CHARS = 64_000
@@ -60,9 +60,8 @@ def title_of(new: NewEntry) -> str:
     """The heading of an entry: its title, its topic, or the beginning of what it says."""
     given = one_line(new.title or "") or one_line(new.topic or "")
     said = next((value for value in (new.text, *(value for _, value in new.fields)) if value.strip()), "")
-    return (
-        given or one_line(first_sentence(unmarked(markdown.without_fences(said)), TITLE_WORDS).rstrip(".!")) or "notes"
-    )
+    said = re.sub(r"(?m)^(?:TOPIC: .*|DONE: |OPEN: )", "", markdown.without_fences(said))
+    return given or one_line(first_sentence(said, TITLE_WORDS).rstrip(".!")) or "notes"
 
 
 def body(new: NewEntry) -> str:

@@ -21,7 +21,7 @@ from recollect.core.records import record, says_nothing
 from recollect.text import tags
 from recollect.text.frame import REPORTS, one_line
 from recollect.text.markdown import lazy, own_lines
-from recollect.text.sentences import STATE, split_sentences
+from recollect.text.sentences import STATE, cut, split_sentences
 
 # --- Reading discoveries
 
@@ -155,14 +155,14 @@ _WORKING = "Working on a task without a name"
 
 def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:
     """A discovery sorted into the fields of a learning. What is beyond a field's limit stays in the discovery."""
-    content = _clipped(one_line(content), FIELD_LIMIT)
+    content = cut(one_line(content), FIELD_LIMIT)
     if not content:
         raise BadInput("the discovery has no text; write DISCOVERY[type]: what you found")
     roles = _sorted_by_role(content)
     title = _title(_sentences(content)[0])
     stated = {role: _joined(clauses) for role, clauses in roles.items() if clauses}
     work = " · ".join(filter(None, (one_line(task_title), one_line(outcome_name))))
-    context = _clipped(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
+    context = cut(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
     return Coia(
         title=title,
         context=stated.get("context") or context,
@@ -280,7 +280,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _joined(clauses: list[str]) -> str:
-    return _clipped(" ".join(map(_as_sentence, dict.fromkeys(clauses))), FIELD_LIMIT)
+    return cut(" ".join(map(_as_sentence, dict.fromkeys(clauses))), FIELD_LIMIT)
 
 
 def _as_sentence(clause: str) -> str:
@@ -294,16 +294,10 @@ def _title(sentence: str) -> str:
     head = re.split(r"[;:]\s+", sentence, maxsplit=1)[0]
     if len(head.split()) < 3:
         head = sentence
-    for cut in (r",?\s+(?:because|since|as|so)\s+", r"[,;]\s+", r"\s+(?:which|that|when|while)\s+"):
+    for end in (r",?\s+(?:because|since|as|so)\s+", r"[,;]\s+", r"\s+(?:which|that|when|while)\s+"):
         if len(head) > TITLE_LIMIT:
-            head = re.split(cut, head, maxsplit=1)[0]
-    return _clipped(head.rstrip(".!?,;: 。！？，；：") or sentence, TITLE_LIMIT)
-
-
-def _clipped(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;: ") + "…"
+            head = re.split(end, head, maxsplit=1)[0]
+    return cut(head.rstrip(".!?,;: 。！？，；：") or sentence, TITLE_LIMIT)
 
 
 _MARKER = lazy(

@@ -8,7 +8,7 @@ frontmatter only. Knows nothing about files, the clock, or which summariser is u
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import sha256
 from typing import Any
@@ -23,7 +23,7 @@ from recollect.text.root import MonthDigest, Past, Wording, make_digest
 from recollect.text.summarise import Budget, summarise
 
 NO_NAMES: Mapping[str, str] = {}
-"""What the topic of each entry is called now, by the entry's reference; without it headings are topics."""
+"""Present names of topics by their entries' references; without one, a heading is the topic."""
 SCHEMA = 1  # of a node's file; a reader of another one takes the file for another tool's
 COPY = "copy"
 OFFLINE = "offline/1"
@@ -42,13 +42,12 @@ _TITLES: tuple[tuple[Section, str, str, str], ...] = (
     ("topic", "Topics", "Topics", "Key Themes"),
     ("decision", "Key Decisions", "Key Decisions", "Major Decisions"),
     ("done", "Tasks Completed", "Tasks Completed", "Completed Work"),
-    ("entity", "", "Entities Referenced", "Recurring Entities"),
     ("lesson", "Lessons Learned", "Lessons Learned", "Lessons & Patterns"),
     ("open", "Open Items", "Open Items", "Carried Forward"),
 )
-"""What each section is called on a day, in a week and in a month; a day lists no entities."""
+"""What each section is called on a day, in a week and in a month."""
 HEADINGS: dict[Level, tuple[tuple[Section, str], ...]] = {
-    level: tuple((section, titles[at]) for section, *titles in _TITLES if titles[at]) for at, level in enumerate(LEVELS)
+    level: tuple((section, titles[at]) for section, *titles in _TITLES) for at, level in enumerate(LEVELS)
 }
 _SECTIONS: dict[str, Section] = {title.lower(): section for titles in HEADINGS.values() for section, title in titles}
 _CHILD: dict[str, str] = {"weekly": "daily", "monthly": "weekly"}
@@ -69,9 +68,7 @@ Summariser = Callable[[Material], tuple[str, str]]
 
 
 def offline(material: Material) -> tuple[str, str]:
-    level = material.period.level
-    chosen = summarise(material.points, material.budget, with_entities=level != "daily")
-    return layout(material.period, chosen), OFFLINE
+    return layout(material.period, summarise(material.points, material.budget)), OFFLINE
 
 
 def layout(period: Period, chosen: Iterable[Point]) -> str:
@@ -139,7 +136,9 @@ def parent_body(
         Material(
             period=period,
             text=join(children),
-            points=tuple(point for child in children for point in points_of(child, names)),
+            points=tuple(
+                point for child in children for point in points_of(child.id, child.body, child.generator, names)
+            ),
             budget=budget(threshold),
         )
     )
@@ -168,22 +167,18 @@ def parted(level: str, body: str) -> list[tuple[str, str, str]]:
     return parts
 
 
-def points_of(node: Node, names: Mapping[str, str] = NO_NAMES) -> list[Point]:
+def points_of(node: str, body: str, generator: str, names: Mapping[str, str] = NO_NAMES) -> list[Point]:
     """The points of a node, however it was made; a stranger's node is read as far as it can be."""
-    return _points_of(node.id, node.body, node.generator, names)
-
-
-def _points_of(node: str, body: str, generator: str, names: Mapping[str, str]) -> list[Point]:
     period = parse_period(node)
     if generator == COPY and period.level == "daily":
         return _entry_points(entries.parse(period.first, body, numbered=True), names)
     if generator == COPY:
         parts = parted(period.level, body)
-        return [point for child, made_by, part in parts for point in _points_of(child, part, made_by, names)]
+        return [point for child, made_by, part in parts for point in points_of(child, part, made_by, names)]
     found: list[Point] = []
     for title, part in markdown.sections(body, 2):
-        section = _SECTIONS.get(title.lower(), "topic")
-        found += points.parse(section, part, fallback=() if section == "entity" else (f"{period.first}#0",))
+        if title not in ("Entities Referenced", "Recurring Entities"):  # word lists of older nodes
+            found += points.parse(_SECTIONS.get(title.lower(), "topic"), part, fallback=(f"{period.first}#0",))
     return points.renamed(found, names)
 
 
@@ -191,7 +186,7 @@ def topics_of(found: Iterable[Point]) -> tuple[Topic, ...]:
     """Topics in the order of their first mention; what was named most often is not cut off."""
     counts: dict[Topic, int] = {}
     for point in found:
-        if point.section not in ("entity", "more"):
+        if point.section != "more":
             topic = Topic(name=points.topic_name(point.topic), type=point.type)
             counts[topic] = counts.get(topic, 0) + max(len(point.refs), 1)
     best = set(sorted(counts, key=lambda topic: -counts[topic])[:TOPICS])
@@ -409,7 +404,7 @@ def daily_node(
     return Node(
         id=period.id,
         status="fixed" if today >= period.fixed_from else "tentative",
-        topics=topics_of(_points_of(period.id, body, generator, names)),
+        topics=topics_of(points_of(period.id, body, generator, names)),
         sources=(Source(path=log_path(day), sha256=sha),),
         generator=generator,
         body=body,
@@ -432,7 +427,7 @@ def parent_node(
     return Node(
         id=period.id,
         status="fixed" if settled and all(child.status == "fixed" for child in children) else "tentative",
-        topics=topics_of(_points_of(period.id, body, generator, names)),
+        topics=topics_of(points_of(period.id, body, generator, names)),
         sources=tuple(Source(path=path_of(child.id), sha256=digest(child.body)) for child in children),
         generator=generator,
         body=body,
@@ -441,7 +436,7 @@ def parent_node(
 
 
 def month_digest_of(month: Node, names: Mapping[str, str] = NO_NAMES) -> MonthDigest:
-    return make_digest(month.id.partition("/")[2], points_of(month, names))
+    return make_digest(month.id.partition("/")[2], points_of(month.id, month.body, month.generator, names))
 
 
 def root_files(
@@ -451,14 +446,12 @@ def root_files(
     *,
     today: date,
     limits: Limits,
-    sources: str,
     word: Wording = root.as_found,
     names: Mapping[str, str] = NO_NAMES,
-    done: Collection[str] = (),
 ) -> dict[str, str | None]:
-    """ROOT.md and its overflow; None for a file that must not be there. `done` names topics that are done."""
-    points = [point for node in recent for point in points_of(node, names)]
-    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources, word, done)
+    """ROOT.md and its overflow; None for a file that must not be there."""
+    points = [point for node in recent for point in points_of(node.id, node.body, node.generator, names)]
+    text, overflow = root.build(past, latest, points, today, limits.root_tokens, word)
     return {"ROOT.md": text, root.OVERFLOW: overflow}
 
 
@@ -469,8 +462,3 @@ def recent_days(days: Sequence[date], today: date) -> list[date]:
         return []
     until = today if today - past[-1] < RECENT else past[-1]
     return [day for day in past if until - day < RECENT]
-
-
-def month_key(months: Mapping[str, str]) -> str:
-    """One hash for all months a root was made from."""
-    return digest("\n".join(f"{month} {sha}" for month, sha in sorted(months.items())))

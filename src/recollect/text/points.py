@@ -1,10 +1,8 @@
 """Points: what a log entry has to say to the levels above it, as lines `- topic [type]: text (2026-03-01#3)`.
 
-Owns how an entry becomes points (decided, done, learned, left open), how points are written and read back, and which
-people, services, files and errors they name. Code blocks, stack traces and lines marked as temporary stay in the log.
-The references in brackets make every line of a summary traceable. Also how telling words are: TF-IDF over runs of at
-most four words without a stop word between them, which beat the graph-based methods it was measured against. Knows
-nothing about budgets or levels.
+Owns how an entry becomes points (decided, done, learned, left open), and how points are written and read back. Code
+blocks, stack traces and lines marked as temporary stay in the log. The references in brackets make every line of a
+summary traceable. Also how much a text tells, by TF-IDF. Knows nothing about budgets or levels.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from recollect.core.journal import ENTRY_TYPES, Entry, EntryType, Point, Section
@@ -20,7 +18,7 @@ from recollect.core.records import replace
 from recollect.text import entries, markdown
 from recollect.text.markdown import lazy, split_item
 from recollect.text.markers import read_states, without_states
-from recollect.text.sentences import is_ephemeral, split_sentences
+from recollect.text.sentences import EPHEMERAL_WHOLE, is_ephemeral, split_sentences
 from recollect.text.tokens import NOISE, written
 from recollect.text.topics import reads_as_name
 
@@ -86,11 +84,6 @@ def parse(section: Section, text: str, *, fallback: Sequence[str] = ()) -> list[
             topic, rest = "notes", topic
         found.append(Point(section=here, topic=topic, type=kind, text=rest, refs=refs))
     return found
-
-
-def cut(text: str, limit: int) -> str:
-    """At most so many characters, cut at a space."""
-    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…"
 
 
 def place_of(ref: str) -> tuple[str, int]:
@@ -188,7 +181,7 @@ _SAYS_OPEN = lazy(r"\b(?:in progress|partial\w*|paused|wip|blocked|not (?:yet |d
 def extract_points(entry: Entry, name: str = "") -> list[Point]:
     """What an entry has to say to the levels above it. Always at least one point, so that it can be found there.
 
-    `name` is what its topic is called now; the heading is then part of what it says, unless it names the topic, too.
+    `name` is what its topic is called now; a heading that is no name is then part of what it says.
     """
     heading = plain(entry.topic)
     topic = plain(name) or heading or "notes"
@@ -202,7 +195,7 @@ def extract_points(entry: Entry, name: str = "") -> list[Point]:
         known = not name or said in spoken(topic) or said in spoken(text)
         return text if known else f"{heading}: {text}"
 
-    if is_ephemeral(entry.topic, entry.text):
+    if is_ephemeral(entry.topic) or EPHEMERAL_WHOLE.fullmatch(entry.text):
         return [Point(section="more", topic="", refs=(entry.ref,))]
     if entry.type == "user":
         return [point("topic", headed(entry.text))]
@@ -216,7 +209,7 @@ def extract_points(entry: Entry, name: str = "") -> list[Point]:
 
 
 def renamed(found: Iterable[Point], names: Mapping[str, str]) -> list[Point]:
-    """Points under the present names of the topics that their latest entries belong to."""
+    """Points under the present names of their latest entries' topics."""
     return [
         replace(point, topic=names[last]) if (last := max(point.refs, key=place_of, default="")) in names else point
         for point in found
@@ -283,59 +276,6 @@ def _worth_summarising(text: str) -> str:
     return "\n".join(lines)
 
 
-KINDS = ("people", "services", "files", "errors")
-SHOWN = 10  # names of each kind; chosen, one line
-
-_FILE = lazy(
-    r"(?<![\w/:.])(?:[\w.@~-]*/)*[\w@-][\w.@-]*\.[a-z]{1,5}\b(?![./]?\w)|(?<![\w/:.])(?:[a-z_.-]{2,}/)+[a-z_-]{3,}"
-)
-_ERROR = lazy(r"\b(?:[A-Z]\w*(?:Error|Exception)|E[A-Z]{5,}|HTTP [45]\d\d|SIG[A-Z]{3,}|[A-Z]+_[A-Z_]{3,})\b")
-_NAME = r"(?!\w+(?:day|ember|uary)\b|March|April|May|June|July|August|October)[A-Z][a-z]+"
-_PERSON = lazy(
-    rf"(?<![\w@/])(@(?!sha)[a-z][\w-]+)\b(?![./])|\b(?:with|by|asked|told|cc|to|for|and) ({_NAME})\b(?!\.\w|-)|"
-    rf"\b({_NAME}) (?:said|asked|joined|decide[ds]|approve[ds]|wants?|reviews|works|agreed|reported|prefers|owns)\b"
-)
-_SPEAKER = lazy(r"([A-Z][a-z]+(?: [A-Z][a-z]+)?): ")
-_SPEAKS = 3
-"""How often a name must stand before a colon to be a speaker rather than a word such as `Note:`."""
-_SERVICE = lazy(
-    r"\b[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:api|service|worker|gateway|server|db|proxy|queue|sidecar)\b"
-    r"|\b(?:[A-Z][a-z]+){2,}[A-Z]*\b|\b[A-Z][a-z]+[A-Z]{2,}\b"
-)
-
-
-def entities(points: Sequence[Point]) -> list[Point]:
-    """One point per kind, the most mentioned first. Other lines say the same with references, so these carry none."""
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
-    for point in points:
-        for kind, names in _mentions(point).items():
-            counts[kind].update(names)
-    speakers = Counter(found[1] for point in points if (found := _SPEAKER.match(point.text)))
-    counts["people"].update({name: count for name, count in speakers.items() if count >= _SPEAKS})
-    for name in (*counts["people"], *counts["errors"]):
-        counts["services"].pop(name, None)
-    made = []
-    for kind, counter in counts.items():
-        best = sorted(counter, key=lambda name: (-counter[name], name))[:SHOWN]
-        if best:
-            made.append(Point(section="entity", topic=kind, text=", ".join(best)))
-    return made
-
-
-def _mentions(point: Point) -> dict[str, set[str]]:
-    if point.section == "entity":
-        return {point.topic: set(point.text.split(", "))} if point.topic in KINDS else {}
-    return {
-        "people": {name for found in _PERSON.findall(point.text) for name in found if name},
-        "services": set(_SERVICE.findall(point.text)),
-        "files": set(_FILE.findall(point.text)),
-        "errors": set(_ERROR.findall(point.text)),
-    }
-
-
-RUN_WORDS = 4  # as the method was measured with
-
-
 def sentences(text: str) -> Iterator[str]:
     """Sentences and list items, one line each, without their bullets."""
     for line in text.split("\n"):
@@ -343,48 +283,20 @@ def sentences(text: str) -> Iterator[str]:
             yield sentence.strip()
 
 
-def runs(text: str) -> list[str]:
-    """The stop-word-free runs of a text, in order; a run ends at punctuation and after four words."""
-    found: list[str] = []
-    run: list[str] = []
-
-    def end() -> None:
-        found.extend(" ".join(run[start : start + RUN_WORDS]) for start in range(0, len(run), RUN_WORDS))
-        run.clear()
-
-    for line in text.split("\n"):
-        for word in written(line, marks=True):
-            if word.casefold() in NOISE or not any(c.isalnum() for c in word):
-                end()
-            else:
-                run.append(word)
-        end()
-    return found
+def telling_words(text: str) -> list[str]:
+    """The words of a text that say something about its subject, in order."""
+    found = (word for line in text.split("\n") for word in written(line, marks=True))
+    return [word for word in found if word.casefold() not in NOISE and any(c.isalnum() for c in word)]
 
 
-def is_identifier(word: str) -> bool:
-    """Whether a word is code, a path, a version or a number rather than prose."""
-    return not word.replace("'", "").isalpha() or (not word.islower() and not word.istitle() and len(word) > 1)
+def densities(documents: Iterable[str]) -> Callable[[str], float]:
+    """How much a text tells for its length: words that are rare among the documents more, identifiers more."""
+    found = [{word.casefold() for word in telling_words(document)} for document in documents]
+    counts = Counter(word for words in found for word in words)
 
+    def weight(word: str) -> float:
+        is_prose = word.replace("'", "").isalpha() and (word.islower() or word.istitle() or len(word) < 2)
+        return math.log(1 + (len(found) + 1) / (counts[word.casefold()] + 0.5)) * (1 if is_prose else 1.4)
 
-class WordWeights:
-    """How telling each word is among the given documents: rare words more, identifiers more."""
-
-    def __init__(self, documents: Iterable[str]):
-        frequency: Counter[str] = Counter()
-        count = 0
-        for document in documents:
-            count += 1
-            frequency.update({word for run in runs(document) for word in run.casefold().split(" ")})
-        self._count = count
-        self._frequency = frequency
-
-    def word(self, word: str) -> float:
-        weight = math.log(1 + (self._count + 1) / (self._frequency[word.casefold()] + 0.5))
-        return weight * 1.4 if is_identifier(word) else weight
-
-    def density(self, text: str) -> float:
-        """How much a sentence tells for its length."""
-        # In the order of the text: floats summed in the order of a set would differ from run to run.
-        words = dict.fromkeys(word for run in runs(text) for word in run.split(" "))
-        return sum(map(self.word, words)) / math.sqrt(4 + len(text.split()))
+    # In the order of the text: floats summed in the order of a set would differ from run to run.
+    return lambda text: sum(map(weight, dict.fromkeys(telling_words(text)))) / math.sqrt(4 + len(text.split()))

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from typing import Any
 
 from recollect.core.journal import KEPT, EntryType, Point
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
-from recollect.text.points import WordWeights, cut, newest_first, place_of, spoken, topic_name
+from recollect.text.points import densities, latest, newest_first, place_of, spoken, topic_name
+from recollect.text.sentences import cut
 from recollect.text.summarise import still_open
 from recollect.text.tokens import tokens
 
@@ -92,15 +94,15 @@ def make_digest(month: str, found: Sequence[Point]) -> MonthDigest:
     kept = [_mention([point], point.text) for point in found if point.kept and point.text and point.refs]
     groups: dict[tuple[str, EntryType], list[Point]] = {}
     for point in still_open(found):
-        if point.section not in ("entity", "more") and point.refs and not (point.kept and point.text):
+        if point.section != "more" and point.refs and not (point.kept and point.text):
             groups.setdefault((point.topic.casefold(), point.type), []).append(point)
-    weights = WordWeights(point.text for point in found)
+    density = densities(point.text for point in found)
     said = [group for group in groups.values() if any(point.text for point in group)]
     references = [group for group in said if group[0].type == "reference"]
     projects = sorted((group for group in said if group[0].type == "project"), key=lambda group: -_count(group))
     topics = [_mention(group, _about(group)) for group in (*references, *projects[:_MENTIONS])]
     lessons = [point for point in found if point.section == "lesson" and not point.kept]
-    lessons.sort(key=lambda point: (-len(point.refs), -weights.density(point.text), point.text))
+    lessons.sort(key=lambda point: (-len(point.refs), -density(point.text), point.text))
     return MonthDigest(month=month, mentions=(*kept, *topics), lessons=tuple(lessons[:_LESSONS]))
 
 
@@ -149,7 +151,7 @@ def unpack_digest(text: str) -> MonthDigest:
     month, mentions, lessons = json.loads(text)
     return MonthDigest(
         month=month,
-        mentions=tuple(_mentions(mentions)),
+        mentions=_mentions(mentions),
         lessons=tuple(
             Point(section="lesson", topic=topic, text=said, refs=tuple(refs)) for topic, said, refs in lessons
         ),
@@ -165,31 +167,26 @@ def unpack_past(text: str) -> Past:
     themes, mentions, hidden = json.loads(text)
     return Past(
         themes=tuple((month, tuple((topic, count) for topic, count in found)) for month, found in themes),
-        mentions=tuple(_mentions(mentions)),
+        mentions=_mentions(mentions),
         hidden=tuple(hidden),
     )
 
 
 def _rows(mentions: Iterable[Mention]) -> list[list[object]]:
-    return [[m.topic, m.type, m.text, m.last, m.count, int(m.done)] for m in mentions]
+    return [[getattr(mention, name) for name in Mention.__annotations__] for mention in mentions]
 
 
-def _mentions(rows: Iterable[list[object]]) -> Iterable[Mention]:
-    for topic, kind, said, last, count, done in rows:
-        yield Mention(topic=topic, type=kind, text=said, last=last, count=count, done=bool(done))  # type: ignore[arg-type]
+def _mentions(rows: Iterable[list[Any]]) -> tuple[Mention, ...]:
+    return tuple(Mention(**dict(zip(Mention.__annotations__, row, strict=True))) for row in rows)
 
 
 def _mention(group: Sequence[Point], text: str) -> Mention:
     last = max((ref for point in group for ref in point.refs), key=place_of)
-    ended = any(point.section == "done" and point.last_day == last[:10] for point in group)
-    opened = any(point.section == "open" and point.last_day == last[:10] for point in group)
-    name, done = topic_of(group[0].topic), ended and not opened
+    ended = any(point.section == "done" and latest(point)[0] == last[:10] for point in group)
+    opened = any(point.section == "open" and latest(point)[0] == last[:10] for point in group)
+    name = topic_name(group[0].topic).replace("[", "(").replace("]", ")")
+    done = ended and not opened
     return Mention(topic=name, type=group[0].type, text=text, last=last, count=_count(group), done=done)
-
-
-def topic_of(name: str) -> str:
-    """A topic's name as the page carries it: square brackets hold types and ages."""
-    return topic_name(name).replace("[", "(").replace("]", ")")
 
 
 def _about(group: Sequence[Point]) -> str:
@@ -231,26 +228,21 @@ def build(
     recent: Sequence[Point],
     today: date,
     cap: int,
-    sources: str = "",
     word: Wording | None = None,
-    done: Collection[str] = (),
 ) -> tuple[str, str | None]:
-    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better.
-
-    `done` are names of topics that are done, whatever their entries say.
-    """
-    ended = {topic_of(name).casefold() for name in done}
+    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
-    mentions = [replace(each, done=each.done or each.topic.casefold() in ended) for each in mentions]
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
-    active = [*_absence(recent, today), *_within(_active(recent, ended), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
+    active = _within(_active(recent), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))
+    last = max((ref[:10] for point in recent for ref in point.refs), default=str(today))
+    if (today - date.fromisoformat(last)).days >= ACTIVE_DAYS:
+        active.insert(0, f"- nothing was logged after {last}; this is where things stood then")
     patterns, generator = (word or as_found)(patterns_of(latest, cap))
     fields = {
         "type": "root",
         "status": "tentative",
         "last-updated": today,
         "months": f"{months[0][0]}~{months[-1][0]}" if months else "",
-        "sha256": sources,
         "generator": generator,
         "schema": 1,
     }
@@ -287,28 +279,18 @@ def _link(over: Sequence[Mention], past: Past) -> str:
 
 
 def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
-    """The patterns as the months have them."""
     return list(lines), GENERATOR
 
 
-def _absence(recent: Sequence[Point], today: date) -> list[str]:
-    """After a long silence the section shows where things stood, and says that it is not recent."""
-    last = max((point.last_day for point in recent), default="")
-    if not last or (today - date.fromisoformat(last)).days < ACTIVE_DAYS:
-        return []
-    return [f"- nothing was logged after {last}; this is where things stood then"]
-
-
-def _active(recent: Sequence[Point], ended: Collection[str]) -> list[str]:
+def _active(recent: Sequence[Point]) -> list[str]:
     """Per topic what is open, else what was decided or said last; at the end, of what is done, the result."""
     groups: dict[str, list[Point]] = {}
     for point in still_open(recent):
-        if point.type == "project" and point.refs and point.text and point.section not in ("entity", "more"):
+        if point.type == "project" and point.refs and point.text and point.section != "more":
             groups.setdefault(point.topic.casefold(), []).append(point)
     found: list[tuple[bool, tuple[int, int], list[Point]]] = []
     for group in groups.values():
-        mention = _mention(group, "")
-        done = mention.done or mention.topic.casefold() in ended
+        done = _mention(group, "").done
         telling = ("done",) if done else ("open", "decision")
         wanted = [point for section in telling for point in group if point.section == section]
         wanted = wanted or [min(group, key=_first_told)]

@@ -54,6 +54,11 @@ def first_sentence(text: str, words: int) -> str:
     return _cut(found[0], words) if found else ""
 
 
+def cut(text: str, limit: int) -> str:
+    """At most so many characters, cut at a space."""
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;: ") + "…"
+
+
 def clip(text: str, words: int) -> str:
     """Whole sentences from the start while they fit, at least the first one's first words."""
     found = sentences(text)
@@ -217,30 +222,23 @@ _SHORT = 5  # words; "Done." and "What a great idea!" say nothing
 _FEW = 3  # words of letters alone; "This reverts commit 1a2b3c" says nothing
 
 
-EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
+_EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
 
-_MARKERS = "|".join(map(re.escape, EPHEMERAL))
+_MARKERS = "|".join(map(re.escape, _EPHEMERAL))
 _EPHEMERAL_TAG = lazy(rf"[\[(]\s*(?:{_MARKERS})\s*[\])]|(?<![\w#])#(?:{_MARKERS})(?!\w)", re.IGNORECASE)
-_EPHEMERAL_WHOLE = lazy(rf"\W*(?:{_MARKERS})\W*", re.IGNORECASE)
+EPHEMERAL_WHOLE = lazy(rf"\W*(?:{_MARKERS})\W*", re.IGNORECASE)
 
 
-def is_ephemeral(title: str, text: str = "") -> bool:
+def is_ephemeral(text: str) -> bool:
     """Tagged as temporary, or nothing but the marker. A mere mention of the word is not a mark."""
-    marked = _EPHEMERAL_TAG.search(title) or _EPHEMERAL_WHOLE.fullmatch(title)
-    return bool(marked or (text and _EPHEMERAL_WHOLE.fullmatch(text)))
+    return bool(_EPHEMERAL_TAG.search(text) or EPHEMERAL_WHOLE.fullmatch(text))
 
 
 STATE = lazy(
     r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)(?P<what>TOPIC|DONE|OPEN)"
     r"(?:(?P<closed>(?P=round):|:(?P=round))|:)[ \t]++(?P<text>\S.*?)(?(closed)|(?P=round))[ \t\r]*"
 )
-"""A line by which an agent says what an entry is about, what is done and what is open."""
-
-
-def unmarked(text: str) -> str:
-    """A message whose lines of that kind say the same without their mark; the topic's line goes."""
-    found = ((line, STATE.fullmatch(line)) for line in text.split("\n"))
-    return "\n".join(mark["text"] if mark else line for line, mark in found if not mark or mark["what"] != "TOPIC")
+"""A line in which an agent says what is done, what is open and what it is about."""
 
 
 def gist(text: str) -> tuple[str, bool]:
@@ -256,9 +254,7 @@ def gist(text: str) -> tuple[str, bool]:
         state = STATE.fullmatch(said)
         if in_code or is_ephemeral(said) or (state and state["what"] == "TOPIC"):
             continue
-        if state and state["what"] == "OPEN":
-            return one_line(state["text"]), True
-        if left := _OPEN.match(said):
+        if left := _OPEN.match(f"OPEN: {state['text']}" if state and state["what"] == "OPEN" else said):
             return one_line(left[1]), True
         # A line goes on in the next one, unless that begins an item: messages are wrapped.
         before = found.get(name, "") + ("\n" if state or said[:1] in ("-", "*", "#", "`") else " ")

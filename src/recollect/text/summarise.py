@@ -10,16 +10,18 @@ about files, levels or models.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
 from recollect.text.markdown import lazy
-from recollect.text.points import WordWeights, cut, entities, latest, newest_first, place_of, point_line
+from recollect.text.points import densities, latest, newest_first, place_of, point_line
+from recollect.text.sentences import cut
 from recollect.text.tokens import plain_words, terms
 
 TEXT_CHARS = 320
 """What is kept of a point that is neither a person's word nor a reference."""
+Density = Callable[[str], float]
 SAME = 0.75
 """Share of terms from which two points say the same."""
 
@@ -33,19 +35,17 @@ class Budget:
     chars: int
 
 
-def summarise(points: Sequence[Point], budget: Budget, *, with_entities: bool = False) -> list[Point]:
+def summarise(points: Sequence[Point], budget: Budget) -> list[Point]:
     """The points worth a line each, grouped by section in reading order.
 
     What people told us and references stay whole, outside the budget. Nothing drops out unseen: entries that no line
     carries are counted, with their references, on one last line.
     """
     points = [point if _is_whole(point) else replace(point, text=cut(point.text, TEXT_CHARS)) for point in points]
-    weights = WordWeights(point.text for point in points if point.section != "entity")
+    density = densities(point.text for point in points)
     whole = _distinct([point for point in points if _is_whole(point)])
-    rest = [point for point in points if not _is_whole(point) and point.section not in ("entity", "more")]
-    found = entities(points) if with_entities else []
-    lines, chars = budget.lines - 1 - len(found), budget.chars - len(point_line(_more(points)).encode()) - 1
-    chars -= sum(len(point_line(point)) + 1 for point in found)
+    rest = [point for point in points if not _is_whole(point) and point.section != "more"]
+    lines, chars = budget.lines - 1, budget.chars - len(point_line(_more(points)).encode()) - 1
     chosen: list[Point] = []
 
     def take(point: Point) -> None:
@@ -55,15 +55,15 @@ def summarise(points: Sequence[Point], budget: Budget, *, with_entities: bool = 
             lines, chars = lines - 1, chars - cost
             chosen.append(point)
 
-    topics = _topics(rest, weights, lines * 2 // 3, chars * 2 // 3)
+    topics = _topics(rest, density, lines * 2 // 3, chars * 2 // 3)
     said = {point.text for point in topics}
     others = [point for point in rest if point.section in _PRIORS and point.text and point.text not in said]
-    for point in [*topics, *_ranked(_distinct(still_open(others)), weights)]:
+    for point in [*topics, *_ranked(_distinct(still_open(others)), density)]:
         take(point)
     carried = {ref for point in (*whole, *chosen) for ref in point.refs}
     left = [replace(point, refs=tuple(ref for ref in point.refs if ref not in carried)) for point in points]
     more = _more(left)
-    return _in_order([*whole, *chosen, *found, *([more] if more.refs else [])])
+    return _in_order([*whole, *chosen, *([more] if more.refs else [])])
 
 
 def _is_whole(point: Point) -> bool:
@@ -115,7 +115,7 @@ def still_open(points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point.section != "open" or not answered(point)]
 
 
-def _topics(points: Sequence[Point], weights: WordWeights, lines: int, chars: int) -> list[Point]:
+def _topics(points: Sequence[Point], density: Density, lines: int, chars: int) -> list[Point]:
     """A line per topic with its most telling note, shorter where many have to fit; the most mentioned topics first."""
     groups: dict[tuple[str, EntryType], list[Point]] = {}
     for point in points:
@@ -124,7 +124,7 @@ def _topics(points: Sequence[Point], weights: WordWeights, lines: int, chars: in
     for group in groups.values():
         refs = tuple(dict.fromkeys(ref for point in group for ref in point.refs))
         notes = [point.text for point in group if point.section in ("topic", "note") and point.text]
-        text = max(notes, key=lambda note: (weights.density(note), note), default="")
+        text = max(notes, key=lambda note: (density(note), note), default="")
         made.append(Point(section="topic", topic=group[0].topic, type=group[0].type, text=text, refs=refs))
     for limit in (TEXT_CHARS, TEXT_CHARS // 2, TEXT_CHARS // 4):
         made = [replace(point, text=cut(point.text, limit)) for point in made]
@@ -143,9 +143,9 @@ def _more(points: Iterable[Point]) -> Point:
     return Point(section="more", topic="", refs=tuple(dict.fromkeys(ref for point in points for ref in point.refs)))
 
 
-def _ranked(points: Sequence[Point], weights: WordWeights) -> list[Point]:
+def _ranked(points: Sequence[Point], density: Density) -> list[Point]:
     """Most telling first; among equals the later one."""
-    scored = [(weights.density(point.text) * _PRIORS[point.section], point) for point in points]
+    scored = [(density(point.text) * _PRIORS[point.section], point) for point in points]
     scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
     scored.sort(key=lambda pair: (pair[1].section == "note", -pair[0], *newest_first(pair[1]), pair[1].text))
     return [point for _, point in scored]
@@ -153,7 +153,7 @@ def _ranked(points: Sequence[Point], weights: WordWeights) -> list[Point]:
 
 def _in_order(points: Sequence[Point]) -> list[Point]:
     """By section and then by when it was first said."""
-    sections: tuple[Section, ...] = ("topic", "note", "more", "decision", "done", "entity", "lesson", "open")
+    sections: tuple[Section, ...] = ("topic", "note", "more", "decision", "done", "lesson", "open")
     return sorted(
         points,
         key=lambda point: (sections.index(point.section), [*map(place_of, point.refs[:1])], point.topic, point.text),

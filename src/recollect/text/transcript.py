@@ -17,10 +17,9 @@ import re
 from functools import cache
 
 from recollect.core.records import MESSAGE, record
-from recollect.text import points
 from recollect.text.markdown import lazy
 from recollect.text.markers import IMPLIED
-from recollect.text.sentences import split_sentences
+from recollect.text.sentences import cut, split_sentences
 from recollect.text.tokens import stem, terms
 
 TYPE_CHECKING = False
@@ -293,7 +292,7 @@ def read_sign(learning: Learning, turn: Turn, *, again: bool) -> Sign | None:
     told = [(each, FEWEST) for each in _sentences(asked if again else "")]
     told += [(each, FEWEST + 1) for each in _sentences(turn.answer)]
     if over := next((each for each, least in told if _OVER.search(each) and _shares(about, each, least)), ""):
-        return Sign(kind="contradicted", because=points.cut(over, 120))
+        return Sign(kind="contradicted", because=cut(over, 120))
     if again and _CORRECTS.search(asked) and _shares(about, asked, FEWEST):
         return Sign(kind="ignored", because="the user asked for it afterwards")
     own = advice.words - frozenset(terms(asked))

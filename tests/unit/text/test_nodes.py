@@ -56,10 +56,10 @@ def test_points_come_through_two_levels_of_joining():
     day = node("daily/2026-02-24", "## Auth [feedback]\n- rule: no mocks\n")
     week = node("weekly/2026-W09", nodes.join([day]))
     month = node("monthly/2026-02", nodes.join([week]))
-    expected = nodes.points_of(day)
+    expected = nodes.points_of(day.id, day.body, day.generator)
     assert expected
-    assert nodes.points_of(week) == expected
-    assert nodes.points_of(month) == expected
+    assert nodes.points_of(week.id, week.body, week.generator) == expected
+    assert nodes.points_of(month.id, month.body, month.generator) == expected
 
 
 def test_a_node_reads_back_as_it_was_rendered():
@@ -86,7 +86,7 @@ def test_the_node_of_another_tool_is_read_and_counts_as_out_of_date():
     read = nodes.parse("daily/2026-02-24", text)
     assert [str(topic) for topic in read.topics] == ["auth [project]", "C# issue #12 [project]", "tz [user]"]
     assert (read.sources, read.generator) == ((), nodes.FOREIGN)
-    found = nodes.points_of(read)
+    found = nodes.points_of(read.id, read.body, read.generator)
     assert Point(section="decision", topic="db", text="chose cents over floats", refs=("2026-02-24#0",)) in found
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.core.journal import ENTRY_TYPES, Point, Section
 from recollect.text import points as lines
-from recollect.text.points import runs
+from recollect.text.points import telling_words
 from recollect.text.summarise import Budget, summarise
 
 SECTIONS: tuple[Section, ...] = ("topic", "note", "decision", "done", "lesson", "open")
@@ -46,7 +46,7 @@ def test_every_entry_is_named_by_some_line(points: list[Point], budget: Budget):
 
 @given(point_lists(), BUDGETS)
 def test_a_summary_stays_inside_its_budget(points: list[Point], budget: Budget):
-    made = summarise(points, budget, with_entities=True)
+    made = summarise(points, budget)
     shortened = [point for point in made if point.type == "project"]
     assert len(shortened) <= budget.lines
     assert len(lines.render(shortened).encode()) <= budget.chars
@@ -138,14 +138,14 @@ def test_an_open_item_goes_when_its_topic_is_closed_later_and_not_before():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("The quick fix for src/auth/token.py in v2.3.1", ["quick fix", "src/auth/token.py", "v2.3.1"]),
-        ("1,204 of 1,207 equal (at 09:30)", ["1,204", "1,207 equal", "09:30"]),
+        ("The quick fix for src/auth/token.py in v2.3.1", ["quick", "fix", "src/auth/token.py", "v2.3.1"]),
+        ("1,204 of 1,207 equal (at 09:30)", ["1,204", "1,207", "equal", "09:30"]),
         ("see https://x.example/a?b=1, then stop.", ["https://x.example/a?b=1", "stop"]),
-        ("one big long slow red train ride home", ["big long slow red", "train ride home"]),
+        ("one big long slow red train ride home", ["big", "long", "slow", "red", "train", "ride", "home"]),
     ],
 )
-def test_runs_keep_identifiers_whole_and_break_at_stop_words(text: str, expected: list[str]):
-    assert runs(text) == expected
+def test_telling_words_keep_identifiers_whole_and_leave_out_stop_words(text: str, expected: list[str]):
+    assert telling_words(text) == expected
 
 
 @pytest.mark.parametrize(
