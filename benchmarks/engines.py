@@ -34,6 +34,7 @@ from recollect.store import learnings as rows
 from recollect.store import passages
 from recollect.store.db import graded, index_tokens
 from recollect.store.postgres_setup import initialise
+from recollect.text.tokens import term_lines
 
 SERVER = (
     "shared_buffers=1GB",
@@ -142,7 +143,7 @@ def add(
     batch["learning_tags"] += [(space, learning.id, place, tag) for place, tag in enumerate(learning.tags)]
     passage = rows.passage_of(learning)
     lines = passages.lines_of(passage)
-    stream = passages.stream_of(lines)
+    stream = term_lines(lines)
     batch["passages"].append(
         (
             *(doc, space, learning.id, passage.kind, lines[0], "\n".join(lines[3:]), lines[2], lines[1], passage.at),

@@ -146,7 +146,10 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
                 let_through |= rows.passing(tx, said, replace(learnings, min_confidence=0))
             confidences.update(let_through)
             ids = {one.id for one in some if one.kind != rows.KIND or one.id in let_through}
-            return ids if options.tag is None else _tagged(tx, ids, options.tag)
+            if options.tag is None:
+                return ids
+            tags = [tags_of(tx, kind, sorted(ids)) for kind in (rows.KIND, decisions.KIND)]
+            return {id for found in tags for id, given in found.items() if options.tag.strip().lower() in given}
 
         def prior(one: Ranked) -> dict[str, float]:
             if not options.confidence or one.id not in confidences:
@@ -228,11 +231,6 @@ def _within(wanted: Narrow, span: rank.Span) -> Narrow:
     since = span.since if wanted.since is None else max(wanted.since, span.since)
     until = span.until if wanted.until is None else min(wanted.until, span.until)
     return replace(wanted, since=since, until=until)
-
-
-def _tagged(tx: Tx, ids: set[str], tag: str) -> set[str]:
-    tags = {kind: tags_of(tx, kind, sorted(ids)) for kind in (rows.KIND, decisions.KIND)}
-    return {id for found in tags.values() for id, given in found.items() if tag.strip().lower() in given}
 
 
 def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...]:

@@ -136,15 +136,10 @@ def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
     return content_hash("\n".join((*lines, *facts)))[:DIGEST]
 
 
-def stream_of(lines: list[str]) -> str:
-    """The lines as our tokeniser sees them."""
-    return tokens.term_lines(lines)
-
-
 def adds_up(stored: Stored, digest: str) -> bool:
     """Whether a stored passage still is what its hash and its terms say."""
     lines = [stored.title, stored.who, stored.keywords, *stored.text.split("\n")]
-    return digest_of(stored, lines) == digest and stream_of(lines) == stored.terms
+    return digest_of(stored, lines) == digest and tokens.term_lines(lines) == stored.terms
 
 
 def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
@@ -342,7 +337,7 @@ def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
         "thread": passage.thread,
         "position": passage.position,
         "hash": digest_of(passage, lines),
-        "terms": stream_of(lines),
+        "terms": tokens.term_lines(lines),
     }
 
 

@@ -219,12 +219,12 @@ class SqliteVectors:
         )
         ((last,),) = self._connection.execute("SELECT coalesce(max(number), 0) FROM vectors")
         made = [(doc, kind, piece, stored(vector)) for doc, kind, pieces in entries for piece, vector in pieces]
-        numbered = [(number, *one) for number, one in enumerate(made, start=int(str(last)) + 1)]
+        numbered = list(enumerate(made, start=int(str(last)) + 1))
         self._connection.executemany(
             "INSERT INTO vectors (number, doc, model, piece, vector) VALUES (?, ?, ?, ?, ?)",
-            ((number, doc, model, piece, data) for number, doc, _, piece, data in numbered),
+            ((number, doc, model, piece, data) for number, (doc, _, piece, data) in numbered),
         )
-        self._pack([(kind, number, data) for number, _, kind, _, data in numbered])
+        self._pack([(kind, number, data) for number, (_, kind, _, data) in numbered])
 
     def reached(self) -> int:
         found = self._connection.execute(_REACHED, self._whose).fetchone()
