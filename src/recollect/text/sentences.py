@@ -252,7 +252,7 @@ def gist(text: str) -> tuple[str, bool]:
         said = line[field.end() :] if field else line.strip()
         in_code ^= said.startswith(("```", "~~~"))
         state = STATE.fullmatch(said)
-        if in_code or is_ephemeral(said) or (state and state["what"] == "TOPIC"):
+        if in_code or said[:1] == "|" or is_ephemeral(said) or (state and state["what"] == "TOPIC"):
             continue
         if left := _OPEN.match(f"OPEN: {state['text']}" if state and state["what"] == "OPEN" else said):
             return one_line(left[1]), True

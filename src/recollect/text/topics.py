@@ -265,7 +265,7 @@ def _clauses(text: str) -> list[list[str]]:
     for clause in _CLAUSE.split(text):
         words = []
         for given in clause.split():
-            word = given.strip(_QUOTES).rstrip(",:")
+            word = given.rstrip(",:").strip(_QUOTES).rstrip(",:")
             if word.count("(") < word.count(")") or word.count("[") < word.count("]"):
                 word = word.rstrip(")]")
             if word:

@@ -132,3 +132,11 @@ def test_stored_text_cannot_leave_its_section(texts: list[str]) -> None:
 def test_a_line_that_names_the_topic_is_not_the_gist_of_an_entry() -> None:
     said = "- outcome: TOPIC: Webhook order\n  The events are sorted by their own time stamp now."
     assert gist(said) == ("The events are sorted by their own time stamp now.", False)
+
+
+def test_code_and_tables_are_not_the_gist_of_an_entry() -> None:
+    table = "| Package | From | To |\n| --- | --- | --- |\n| serde | 1.0 | 1.1 |"
+    assert gist(f"- outcome: Bumps the group with one update:\n  {table}\n  ```\n  OPEN: no\n  ```") == (
+        "Bumps the group with one update:",
+        False,
+    )

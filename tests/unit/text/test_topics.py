@@ -131,3 +131,9 @@ def test_lines_of_an_agent_name_topic_and_state() -> None:
 @pytest.mark.parametrize("text", ["```\nTOPIC: x\n```", "<!-- TOPIC: x -->", "> TOPIC: x", "the TOPIC: x", "TOPIC:"])
 def test_elsewhere_such_a_line_is_text(text: str) -> None:
     assert read_states(text).topic == ""
+
+
+def test_quotes_inside_a_list_are_no_part_of_a_name() -> None:
+    assert (
+        names([("Add `py`, `hs` and `typ` injection regexes", "")], {}, 10)[0] == "Add py, hs and typ injection regexes"
+    )
