@@ -257,10 +257,10 @@ MUTANTS = (
     Mutant(
         name="backup by file copy",
         where="store:backup_to",
-        old="            _copy(db.connection(), copy, progress)\n",
-        new="            copy.close()\n"
-        "            unfinished.write_bytes(db.path.read_bytes())\n"
-        "            copy = apsw.Connection(str(unfinished))\n",
+        old="        _copy(db.connection(), copy, progress)\n",
+        new="        copy.close()\n"
+        "        unfinished.write_bytes(db.path.read_bytes())\n"
+        "        copy = apsw.Connection(str(unfinished))\n",
         tests=(f"{DAMAGE}::test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before",),
     ),
     Mutant(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,21 +124,16 @@ class Rescue:
         """Replay the spool and give the number of writes done; 0 when the store does not open."""
         with suppress(RecollectError):
             ctx = self._opened()
-            try:
+            with closing(ctx.db):
                 return retry(ctx, self._project)
-            finally:
-                ctx.db.close()
         return 0
 
     def restore(self, source: Path) -> Restored:
         """Replace the store by a backup; the present one is kept aside."""
         if not self._project.settings.store.url:
             return backup.restore(self._project, source, now=self._clock.now())
-        db = open_database(self._project, self._project.settings.store.url)
-        try:
+        with closing(open_database(self._project, self._project.settings.store.url)) as db:
             return backup.restore_to_server(self._project, db, source, now=self._clock.now())
-        finally:
-            db.close()
 
     def _opened(self) -> Context:
         return open_context(
@@ -187,11 +182,8 @@ def store_address(folder: Path, environ: Mapping[str, str]) -> str:
 @contextmanager
 def _opened(project: Project, url: str) -> Iterator[StoreSide]:
     """A store with its vault, closed when the block ends."""
-    db = open_database(project, "" if url == EMBEDDED else url)
-    try:
+    with closing(open_database(project, "" if url == EMBEDDED else url)) as db:
         yield StoreSide(db=db, vault=open_vault(project, db))
-    finally:
-        db.close()
 
 
 def mirror_vault(project: Project, *, pull: bool, force: bool) -> Mirrored:

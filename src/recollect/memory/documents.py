@@ -1,7 +1,4 @@
-"""The facets of texts: the journal and its tree, findings and themes, staged learnings, and any text by its id.
-
-A method is one call into a room; what it means is said there.
-"""
+"""The facets of texts: the journal and its tree, findings and themes, staged learnings, and any text by its id."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Memory: a project's memory, through which every surface calls the rooms.
 
 The verbs of every day are methods of `Memory`, everything else is in a facet per noun; a method is one call into a
-room. Rooms are imported where they are called: the prompt hook opens a Memory too, and pays for every import.
+room, which says what it means. Rooms are imported where they are called: the prompt hook opens a Memory too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 
 from recollect.core.clock import Clock, clock_from
-from recollect.core.context import ME, PROJECT, Actor
+from recollect.core.context import ME, PROJECT, Actor, NoRings
 from recollect.core.errors import RecollectError, StoreUnreachable, Trouble
 from recollect.core.learning import TaskInjection, TaskOutput, TaskVerdicts, Write
-from recollect.core.records import Ids, as_record, as_text, checked, random_id
+from recollect.core.records import Ids, as_record, as_text, checked, random_id, replace
 from recollect.memory.open import begin_place, check_store, embed_at_once, open_context
 from recollect.memory.rings import OpenRings
 from recollect.store import project as projects
@@ -189,15 +189,10 @@ class Memory:
 
     def acting_as(self, actor: Actor) -> Memory:
         """The same memory on behalf of another actor: servers answer many callers."""
-        from recollect.core.records import replace
-
         return Memory(replace(self.context, actor=actor), self.project)
 
     def in_its_space(self) -> Memory:
         """The same memory without its rings: a token opens one space."""
-        from recollect.core.context import NoRings
-        from recollect.core.records import replace
-
         return Memory(replace(self.context, rings=NoRings()), self.project)
 
     def ring(self, name: str) -> Memory:

@@ -154,6 +154,8 @@ class Held:
 
 def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) -> Held | None:
     """What the space holds that `init` would use in a folder that is not one of its places; None for a new space."""
+    from contextlib import closing
+
     from recollect.store import bulk, events, journal, register
     from recollect.store.db import count
 
@@ -168,15 +170,11 @@ def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) ->
     places = tuple(one.shown for one in register.read(project.home) if one.space == name)
     learnings, entries, rows, oldest = 0, {}, 0, None
     if project.settings.store.url or project.database.exists():
-        db = open_database(project, project.settings.store.url)
-        try:
-            with db.read(name) as tx:
-                rows = sum(count(tx, table.name) for table in (*bulk.DUMPED, bulk.VAULT))
-                learnings = count(tx, "learnings")
-                entries = journal.entry_counts(tx)
-                oldest = events.first(tx)
-        finally:
-            db.close()
+        with closing(open_database(project, project.settings.store.url)) as db, db.read(name) as tx:
+            rows = sum(count(tx, table.name) for table in (*bulk.DUMPED, bulk.VAULT))
+            learnings = count(tx, "learnings")
+            entries = journal.entry_counts(tx)
+            oldest = events.first(tx)
     if not places and not rows and not project.vault.is_dir():
         return None
     return Held(

@@ -1,7 +1,4 @@
-"""The facets of rows: learnings, decisions, the inbox, and work (outcomes, tasks, discoveries and injections).
-
-A method is one call into a room; what it means is said there.
-"""
+"""The facets of rows: learnings, decisions, the inbox, and work (outcomes, tasks, discoveries and injections)."""
 
 from __future__ import annotations
 

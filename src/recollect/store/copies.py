@@ -42,28 +42,20 @@ class CopyCheck:
 
 def backup_to(db: SqliteDb, target: Path, *, progress: Progress | None = None) -> None:
     """A copy of the store as it is at this instant; others keep writing."""
-    with _becoming(target) as unfinished:
-        copy = apsw.Connection(str(unfinished))
-        try:
-            unfinished.chmod(0o600)
-            _copy(db.connection(), copy, progress)
-            _close_up(copy)
-        finally:
-            copy.close()
+    with _becoming(target) as unfinished, closing(apsw.Connection(str(unfinished))) as copy:
+        unfinished.chmod(0o600)
+        _copy(db.connection(), copy, progress)
+        _close_up(copy)
 
 
 @contextmanager
 def filling(target: Path) -> Iterator[SqliteDb]:
     """An empty store to write into, which becomes a backup when the block ends without an error."""
-    with _becoming(target) as unfinished:
-        db = SqliteDb(unfinished)
-        try:
-            migrate(db, backup=None)
-            unfinished.chmod(0o600)
-            yield db
-            _close_up(db.connection())
-        finally:
-            db.close()
+    with _becoming(target) as unfinished, closing(SqliteDb(unfinished)) as db:
+        migrate(db, backup=None)
+        unfinished.chmod(0o600)
+        yield db
+        _close_up(db.connection())
 
 
 def check_file(path: Path) -> CopyCheck:
@@ -177,12 +169,9 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
         copy.chmod(0o600)
     try:
         checked = check_file(copy)
-        db = SqliteDb(copy)
-        try:
+        with closing(SqliteDb(copy)) as db:  # which also takes away the files beside it
             migrate(db, backup=None)
             db.connection().execute("DELETE FROM meta WHERE name = 'seal'; PRAGMA journal_mode=DELETE")
-        finally:
-            db.close()  # which also takes away the files beside it
     except BaseException as error:
         copy.unlink(missing_ok=True)
         if isinstance(error, Trouble):
@@ -215,13 +204,12 @@ def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -
     try:
         backup_to(db, keep_as)
         # One transaction, which every open process sees, puts the checked copy in place of what the store holds.
-        with sqlite_errors(db.path):
-            given = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
-            try:
-                with db.connection().backup("main", given, "main") as work:
-                    work.step(-1)
-            finally:
-                given.close()
+        with (
+            sqlite_errors(db.path),
+            closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)) as given,
+            db.connection().backup("main", given, "main") as work,
+        ):
+            work.step(-1)
     except StoreDamaged:
         return None
     except StoreNewer:

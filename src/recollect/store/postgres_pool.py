@@ -151,10 +151,7 @@ logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # a command's stan
 
 
 class Connections:
-    """A pool of at most `limit` connections to one address, one per thread that is in a transaction.
-
-    The pool opens a connection when one is asked for; `_take` decides how often and for how long to ask.
-    """
+    """A pool of at most `limit` connections to one address, one per thread that is in a transaction."""
 
     def __init__(
         self, address: Address, *, busy_seconds: float, connect_seconds: float, limit: int, replicas: bool = False

@@ -101,7 +101,6 @@ def grant_what_lacks(connection: psycopg.Connection[Row]) -> list[str]:
 
 
 def _grant(connection: psycopg.Connection[Row], role: str) -> None:
-    """Rows and nothing else: no tables, no other database's business."""
     with connection.transaction():
         for statement in (
             "GRANT USAGE ON SCHEMA public TO {}",
@@ -167,13 +166,8 @@ def open_postgres(
     url: str, *, busy_seconds: float, connect_seconds: float, connections: int, read_from: str = "primary"
 ) -> PostgresDb:
     """The store at `url`, checked. One that is newer, older, empty or not ours is refused untouched."""
-    db = PostgresDb(
-        url,
-        busy_seconds=busy_seconds,
-        connect_seconds=connect_seconds,
-        connections=connections,
-        read_from=read_from,
-    )
+    seconds = {"busy_seconds": busy_seconds, "connect_seconds": connect_seconds}
+    db = PostgresDb(url, **seconds, connections=connections, read_from=read_from)
     try:
         with db.plain() as connection:
             seen = _look(connection, db.place)
@@ -193,10 +187,9 @@ def open_postgres(
 
 
 def initialise(url: str, *, admin: str | None = None) -> Made:
-    """Make or upgrade the store at `url`.
+    """Make or upgrade the store at `url`; with `admin` (the address of an administrator) also its database and role.
 
-    With `admin` (the address of an administrator) also the database and the role that `url` names: the role may read
-    and write rows, nothing else. Without it, the role of `url` owns what it makes.
+    Without it, the role of `url` owns what it makes.
     """
     address = Address(url)
     if admin is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -280,11 +280,8 @@ def _readable_frames(connection: apsw.Connection) -> int:
 
 def _readable_frames_of_another(path: Path) -> int:
     """The same, asked by a connection that is in no transaction."""
-    connection = apsw.Connection(os.fspath(path))
-    try:
+    with closing(apsw.Connection(os.fspath(path))) as connection:
         return _readable_frames(connection)
-    finally:
-        connection.close()
 
 
 def _commits_behind(path: Path, readable: int) -> int:

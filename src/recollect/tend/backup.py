@@ -2,7 +2,7 @@
 
 A backup is one SQLite file on either engine: everything that an embedded store holds, or everything of the project's
 space on a server, files of its vault included. `memory/` beside an embedded store, and the repository's own files, are
-not in it. The cycle makes one a day on the embedded store. `migrate` copies a space and its files from one store to
+not in it. `migrate` copies a space and its files from one store to
 another, all or nothing.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -134,18 +134,12 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
         if any(before):
             kept = _kept_name(project, now)
             db.backup(space, kept)
-        given = SqliteDb(copy)
-        try:
-            with given.read(space) as old, db.write(space) as new:
-                if _size(new) != before:
-                    raise Stale(
-                        "Another process wrote to the store during the restore. Nothing was changed; run it again"
-                    )
-                bulk.empty(new)
-                bulk.empty_vault(new)
-                bulk.carry(old, new)
-        finally:
-            given.close()
+        with closing(SqliteDb(copy)) as given, given.read(space) as old, db.write(space) as new:
+            if _size(new) != before:
+                raise Stale("Another process wrote to the store during the restore. Nothing was changed; run it again")
+            bulk.empty(new)
+            bulk.empty_vault(new)
+            bulk.carry(old, new)
         return _restored(source, checked, kept, unpurged=_unpurged(kept, copy, space))
 
 
@@ -285,8 +279,8 @@ def _usable(project: Project, source: Path) -> Iterator[tuple[Path, CopyCheck]]:
 
 def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Move the files of a server's vault from the copy to the project's folder, where no file is replaced."""
-    db, files, left = SqliteDb(copy), [], []
-    try:
+    files, left = [], []
+    with closing(SqliteDb(copy)) as db:
         packed = TableVault(db, project.settings.space)
         folder = FolderVault(project.vault, project.data / "vault.lock")
         for path in packed.paths():
@@ -299,8 +293,6 @@ def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, .
         with db.write(project.settings.space) as tx:
             bulk.empty_vault(tx)
         db.connection().execute("PRAGMA journal_mode=DELETE")
-    finally:
-        db.close()
     return tuple(files), tuple(left)
 
 

@@ -1,8 +1,4 @@
-"""The cycle: one bounded maintenance pass over everything that is due, one process at a time.
-
-The last step tells an external index that the tree changed; its failure is a warning, because the tree itself is up to
-date.
-"""
+"""The cycle: one bounded maintenance pass over everything that is due, one process at a time."""
 
 from __future__ import annotations
 
