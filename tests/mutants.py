@@ -821,16 +821,6 @@ MUTANTS = (
         tests=("tests/faults/test_agreement.py",),
     ),
     Mutant(
-        name="fault: a long log is indexed at once",
-        where="capture.logs:INDEXED_AT_ONCE",
-        old="2_000_000",
-        new="2_000_000_000",
-        tests=(
-            "tests/contract/test_journal.py",
-            "tests/faults/test_agreement.py",
-        ),
-    ),
-    Mutant(
         name="fault: an answer that was undone stays",
         where="store:reopen_escalation",
         old="resolved_at=None, resolution=None",
