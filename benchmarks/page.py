@@ -1,12 +1,13 @@
 """The page on a large memory: CPU and size of every kind of page.
 
-    python -m benchmarks.page [--learnings 100000] [--years 10] [--decisions 2000] [--injections 2000] [--rounds 5]
-                              [--keep FOLDER]
+    python -m benchmarks.page [--learnings 100000] [--years 10] [--decisions 2000] [--injections 2000]
+                              [--findings 300] [--rounds 5] [--keep FOLDER]
 
 A server in this process, asked by a client that is signed in; CPU is that of both, so the server's is less. The median
 and the slowest of the rounds after a first one that fills caches, and the bytes of the answer. The memory holds so many
-learnings, years with a log of five entries a day and its tree, decisions a third of which are reviewed, and
-injections, half of them with a verdict. `--keep` leaves the memory in a folder, or takes the one that is there.
+learnings, years with a log of five entries a day and its tree, decisions a third of which are reviewed,
+injections, half of them with a verdict, findings in themes, and a fixed number of contradictions for the inbox, staged
+learnings and sessions. `--keep` leaves the memory in a folder, or takes the one that is there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import os
 import random
 import statistics
+import subprocess
 import tempfile
 import time
 from datetime import date, timedelta
@@ -25,12 +27,14 @@ from tests.serving import serving
 
 from benchmarks.corpus import learnings, queries
 from benchmarks.tree import WORDS
-from recollect import Actor, Memory, NewDecision, NewLearning, Review, ScriptedClock
+from recollect import Actor, Memory, NewDecision, NewFinding, NewLearning, Review, ScriptedClock
 from recollect.capture.learn import _made  # the row a capture makes, without comparing it to others
+from recollect.core.learning import SessionTurn, Write
 from recollect.store import learnings as rows
 
 LAST = date(2026, 3, 1)
 MILLISECONDS, KILOBYTES = 300, 150  # what a page may take
+WAITING = 60  # contradictions in the inbox, and staged learnings
 
 
 def main() -> None:
@@ -39,6 +43,7 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=10)
     parser.add_argument("--decisions", type=int, default=2_000)
     parser.add_argument("--injections", type=int, default=2_000)
+    parser.add_argument("--findings", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
@@ -51,6 +56,10 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         with Memory.open(folder, create=True, actor=person, clock=clock) as memory:
             if fresh:
+                _questions(memory)
+                _commit(folder, memory)
+                _findings(memory, given.findings)
+                _sessions(memory)
                 _logs(memory, given.years * 365)  # before the learnings: an entry looks for its topic with a search
                 _learnings(memory, given.learnings)
                 _decisions(memory, clock, given.decisions)
@@ -82,6 +91,46 @@ def _logs(memory: Memory, days: int) -> None:
     memory.journal.days()
 
 
+def _questions(memory: Memory) -> None:
+    """Pairs that contradict each other, and staged learnings."""
+    luck = random.Random(14)
+    for number in range(WAITING):
+        words = " ".join(luck.sample(WORDS, 4))
+        for verb in ("Always run", "Never run"):
+            said = f"{verb} the job {words} before step {number}"
+            memory.learn(
+                title=said, context=f"At step {number} of a release", action=f"{said}.",
+                observation=f"Step {number} failed when the job was left out", implication="Releases depend on it",
+            )  # fmt: skip
+        memory.staging.stage(f"When step {number} runs, check {words}", f"Step {number} was seen without {words}.")
+
+
+def _commit(folder: Path, memory: Memory) -> None:
+    """The age of a staged learning is that of its line in git."""
+    git = ("git", "-C", str(folder), "-c", "user.name=bench", "-c", "user.email=bench@example.org")
+    for done in (("init", "-q"), ("add", memory.context.settings.staging.file), ("commit", "-qm", "Staged")):
+        subprocess.run([*git, *done], check=True)
+
+
+def _findings(memory: Memory, count: int) -> None:
+    """Findings in themes, and a few that wait for the next gathering."""
+    made = learnings(count + 10, seed=15)
+    for number, each in enumerate(made):
+        area = str(each["domain"])
+        new = NewFinding(description=str(each["observation"]), category=area, proposed_rule=str(each["action"]))
+        memory.themes.add(f"work-{number}", new)
+        if number == count:
+            memory.themes.run(always=True)
+
+
+def _sessions(memory: Memory) -> None:
+    for number in range(200):
+        turn = SessionTurn(
+            session=f"s-{number}", host="codex", request=f"Mend step {number}", answer=f"Step {number} holds now."
+        )
+        memory.sessions.deliver(Write(id=f"change_s{number}", what=turn))
+
+
 def _decisions(memory: Memory, clock: ScriptedClock, count: int) -> None:
     luck = random.Random(12)
     for number in range(count):
@@ -104,23 +153,29 @@ def _injections(memory: Memory, count: int) -> None:
 
 def report(memory: Memory, rounds: int) -> None:
     words = queries(rounds + 1, 4)
-    one = memory.learnings.page(sort="injected", limit=1)[0][0].id
-    decision = memory.decisions.page(limit=1)[0][0].id
+    one, other = (each.id for each in memory.learnings.page(sort="injected", limit=2)[0])
+    decided, earlier = (each.id for each in memory.decisions.page(limit=2)[0])
     topic = max(memory.topics.page(limit=50)[0], key=lambda one: one.entries).id
+    theme = max(memory.themes.list(), key=lambda one: len(one.findings)).name
     last = LAST - timedelta(days=1)
+    week = f"{last.isocalendar().year}-W{last.isocalendar().week:02}"
     paths = {
         "home": "/", "feed": "/feed", "inbox": "/inbox", "agent": "/agent?prompt={}", "sessions": "/sessions",
         "search": "/search?q={}", "learnings": "/learnings", "learnings, words": "/learnings?q={}",
         "learnings, last page": "/learnings?offset=99975", "a learning": f"/learnings/{one}",
-        "merge picker": f"/learnings/{one}/pick?q={{}}", "decisions": "/decisions",
-        "decisions, words": "/decisions?q={}", "decisions due": "/decisions?show=due",
-        "a decision": f"/decisions/{decision}",
+        "edit a learning": f"/learnings/{one}/edit", "merge picker": f"/learnings/{one}/pick?q={{}}",
+        "compare learnings": f"/learnings/{one}/compare?other={other}",
+        "decisions": "/decisions", "decisions, words": "/decisions?q={}", "decisions due": "/decisions?show=due",
+        "a decision": f"/decisions/{decided}", "edit a decision": f"/decisions/{decided}/edit",
+        "replacing picker": f"/decisions/{decided}/pick?q={{}}",
+        "compare decisions": f"/decisions/{decided}/compare?other={earlier}",
         "what they taught": "/decisions/insight", "journal": "/journal",
-        "journal, an earlier year": "/journal?year=2025",
-        "a month": "/journal/monthly/2025-11", "a log": f"/journal/log/{last}", "topics": "/topics",
-        "the root": "/journal/root", "a topic": f"/topics/{topic}",
-        "themes": "/themes",
-        "staging": "/staging", "health": "/health", "tokens": "/tokens", "settings": "/settings",
+        "journal, an earlier year": "/journal?year=2025", "a month": "/journal/monthly/2025-11",
+        "a week": f"/journal/weekly/{week}", "a day": f"/journal/daily/{last}", "a log": f"/journal/log/{last}",
+        "an entry": f"/text/log/{last}%231", "the root": "/journal/root", "topics": "/topics",
+        "a topic": f"/topics/{topic}", "themes": "/themes", "a theme": f"/themes/{theme}",
+        "what a gathering would do": "/themes/plan", "staging": "/staging", "health": "/health", "tokens": "/tokens",
+        "settings": "/settings",
     }  # fmt: skip
     for token in memory.tokens.list():  # of an earlier run on the same memory
         memory.tokens.revoke(token.id)
