@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import get_args
+from typing import Any, get_args
 
+import msgspec
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings, strategies
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -21,7 +23,8 @@ from schemathesis.specs.openapi import checks
 from conftest import Opener
 from recollect import Memory
 from recollect.api.app import make_app
-from recollect.api.bodies import Verb
+from recollect.api.bodies import DecisionBody, DecisionsWanted, ReviewBody, Verb
+from recollect.api.rpc import CODES, INVALID_REQUEST, MAX_BATCH, METHOD_NOT_FOUND, PARSE_ERROR, SCOPES, methods
 from recollect.api.spaces import Spaces
 from recollect.api.wire import document
 from recollect.distil.inbox import EFFECTS
@@ -101,7 +104,9 @@ def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str,
                 response = case.call(base_url=served.url, session=session, timeout=30, headers=headers)
                 if token is None and case.path != "/health":
                     assert response.status_code in (400, 401, 415), response.text
-                # JSON-RPC reports a wrong call inside an answer with status 200.
+                if case.path == "/cstp" and token and response.status_code < 300:
+                    assert_answers_calls(response)
+                # JSON-RPC reports a wrong call inside an answer with status 200; the line above looks there.
                 silent = ABOUT_DATA if token is None or case.path == "/cstp" else ()
                 case.validate_response(response, checks=[check for check in PROMISED if check not in silent])
 
@@ -114,6 +119,49 @@ def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str,
             except AssertionError as problem:
                 found[operation.label] = str(problem)[:2000]
     return found
+
+
+def assert_answers_calls(response: Any) -> None:
+    """Each call that is no notification has one answer, in order, with its id and either a result or an error."""
+    try:
+        body = msgspec.json.decode(response.request.body or b"")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        assert (response.json()["id"], response.json()["error"]["code"]) == (None, PARSE_ERROR)
+        return
+    calls = body if isinstance(body, list) else [body]
+    if not calls or len(calls) > MAX_BATCH:
+        calls = [body]
+    asked = [call for call in calls if not is_notification(call)]
+    if not asked:
+        assert (response.status_code, response.content) == (204, b"")
+        return
+    said = response.json()
+    assert isinstance(said, list) == (isinstance(body, list) and calls == body)
+    answers = said if isinstance(said, list) else [said]
+    assert len(answers) == len(asked)
+    for call, answer in zip(asked, answers, strict=True):
+        assert answer["jsonrpc"] == "2.0"
+        assert ("result" in answer) != ("error" in answer)
+        if "error" in answer:
+            assert answer["error"]["code"] in {*CODES.values(), INVALID_REQUEST, METHOD_NOT_FOUND}, answer
+            assert answer["error"]["message"]
+        if is_call(call):
+            assert answer["id"] == call.get("id")
+            assert answer.get("error", {}).get("code") != INVALID_REQUEST
+            assert (answer.get("error", {}).get("code") == METHOD_NOT_FOUND) == (call["method"] not in SCOPES)
+        else:
+            assert answer["error"]["code"] == INVALID_REQUEST
+
+
+def is_call(given: Any) -> bool:
+    if not isinstance(given, dict) or given.get("jsonrpc") != "2.0" or not isinstance(given.get("method"), str):
+        return False
+    id = given.get("id")
+    return not isinstance(id, bool) and isinstance(id, str | int | float | None)
+
+
+def is_notification(given: Any) -> bool:
+    return is_call(given) and "id" not in given
 
 
 def test_every_operation_has_a_name_that_reads_well(memory: Memory) -> None:
@@ -132,6 +180,50 @@ def test_why_answers_with_every_kind_of_explanation_that_the_document_names(memo
     kinds = [kind.__name__ for kind in get_args(AnyExplanation)]
     described = document(make_app(Spaces(memory)))["paths"]["/api/why/{id}"]["get"]["responses"]["200"]
     assert sorted(kinds) == sorted(re.findall(r"schemas/(\w+)", str(described)))
+
+
+def test_the_document_names_every_method_of_json_rpc(memory: Memory) -> None:
+    assert set(methods(memory)) == set(SCOPES)
+
+
+def test_every_method_answers_whatever_its_parameters_are(memory: Memory, served: Served) -> None:
+    """Parameters by the names and types of each method, or of a wrong type; often a decision that is there."""
+    api = served.client("api")
+    known = [each["id"] for each in api.get("/api/decisions").json()["decisions"]]
+    odd = strategies.one_of(
+        strategies.none(), strategies.booleans(), strategies.integers(), strategies.floats(-9, 9),
+        strategies.text(max_size=20), strategies.lists(strategies.integers(), max_size=3),
+        strategies.dictionaries(strategies.text(max_size=5), strategies.text(max_size=5), max_size=3),
+    )  # fmt: skip
+    names = {name: list(inspect.signature(method).parameters) for name, method in methods(memory).items()}
+    fields = [*DecisionBody.model_fields, *ReviewBody.model_fields, *DecisionsWanted.model_fields]
+    answered: set[tuple[str, bool]] = set()
+
+    @seed(1)
+    @settings(max_examples=20 * EXAMPLES, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(
+        method=strategies.sampled_from(sorted(SCOPES)),
+        id=strategies.one_of(strategies.integers(), strategies.text(max_size=5), strategies.none()),
+        sure=strategies.fixed_dictionaries({}, optional=dict.fromkeys(fields, odd)),
+        data=strategies.data(),
+    )
+    def answers(method: str, id: object, sure: dict[str, Any], data: strategies.DataObject) -> None:
+        params: dict[str, Any] = data.draw(
+            strategies.fixed_dictionaries({}, optional=dict.fromkeys(names[method], odd))
+        )
+        if data.draw(strategies.booleans()):
+            params = {name: value for name, value in params.items() if name != "new"} | sure
+        if "id" in names[method] and data.draw(strategies.booleans()):
+            params["id"] = data.draw(strategies.sampled_from(known))
+        call: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params, "id": id}
+        response = requests.post(
+            f"{served.url}/cstp", json=call, headers={"authorization": f"Bearer {served.secrets['api']}"}, timeout=30
+        )
+        assert_answers_calls(response)
+        answered.add((method, "result" in response.json()))
+
+    answers()
+    assert {method for method, _ in answered} == set(SCOPES)
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

@@ -13,7 +13,7 @@ from fastapi import Depends, Query, Request, Response
 
 from recollect.api import bodies
 from recollect.api.auth import Admission, Maintains, Reads, Writes, admitted, lacks_scope
-from recollect.api.rpc import ADMIN, READS, dispatch, methods
+from recollect.api.rpc import MAX_BATCH, SCOPES, dispatch, methods
 from recollect.api.wire import (
     Expected,
     Found,
@@ -43,7 +43,6 @@ from recollect.feedback.confidence import Taken
 from recollect.inject.learnings import Chosen
 from recollect.inject.reasons import LastSession
 from recollect.search.everything import Hit
-from recollect.store.tokens import TokenScope
 
 routes = router("/api/learnings", "learnings")
 task_routes = router("/api", "work")
@@ -322,32 +321,35 @@ def list_reviews(memory: Reads, window: Paged, agent: str | None = None, due_onl
     return sliced("reviews", memory.decisions.review_queue(agent=agent, due_only=due_only), window)
 
 
-_CALL: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "jsonrpc": {"const": "2.0"},
-        "method": {"type": "string"},
-        "params": {"type": "object"},
-        "id": {"type": ["string", "integer", "null"]},
-    },
-    "required": ["jsonrpc", "method"],
-}
-_CALLS = {"anyOf": [_CALL, {"type": "array", "items": _CALL}]}
+def _object(*required: str, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*required]}
+
+
+_ID = {"type": ["string", "number", "null"], "description": "A call without one is a notification: it has no answer."}
+_TWO = {"const": "2.0"}
+_CALL = _object("jsonrpc", "method", jsonrpc=_TWO, method={"enum": sorted(SCOPES)}, params={"type": "object"}, id=_ID)
+_CALLS = {"anyOf": [_CALL, {"type": "array", "items": _CALL, "minItems": 1, "maxItems": MAX_BATCH}]}
+_ERROR = _object("code", "message", code={"type": "integer", "maximum": -32000}, message={"type": "string"})
+_ANSWER = _object("jsonrpc", "id", jsonrpc=_TWO, id=_ID, result={}, error=_ERROR) | {"additionalProperties": False}
+_ANSWER["oneOf"] = [{"required": ["result"]}, {"required": ["error"]}]
+_ANSWERS = {"anyOf": [_ANSWER, {"type": "array", "items": _ANSWER, "minItems": 1}]}
 
 
 @rpc_routes.post(
     "/cstp",
-    summary="A JSON-RPC 2.0 call, or a batch of up to 100",
+    summary=f"A JSON-RPC 2.0 call, or a batch of up to {MAX_BATCH}",
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALLS}}}},
-    responses={204: {"description": "Notifications only"}},
+    responses={
+        200: {"description": "Results and errors", "content": {"application/json": {"schema": _ANSWERS}}},
+        204: {"description": "Notifications only"},
+    },
 )
 def call_rpc(memory: Reads, admission: Annotated[Admission, Depends(admitted)], request: Request) -> Response:
-    table, token = dict(methods(memory)), admission.token
-    for name in table:
-        changes: tuple[TokenScope, ...] = ("admin",) if name in ADMIN else ("write", "import")
-        wanted = ("read",) if name in READS else changes
-        if not token.may(*wanted):
-            table[name] = partial(_refused, lacks_scope(token, *wanted))
+    token = admission.token
+    table = {
+        name: method if token.may(*SCOPES[name]) else partial(_refused, lacks_scope(token, *SCOPES[name]))
+        for name, method in methods(memory).items()
+    }
     said = dispatch(request.state.body, table)
     return Response(status_code=204) if said is None else Response(said, media_type="application/json")
 

@@ -18,6 +18,7 @@ from recollect.api.bodies import DecisionBody, DecisionsWanted, ReviewBody, expl
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale
 from recollect.core.records import plain
 from recollect.memory import Memory
+from recollect.store.tokens import TokenScope
 
 PARSE_ERROR = -32700  # this and the next four are JSON-RPC 2.0's
 INVALID_REQUEST = -32600
@@ -158,8 +159,14 @@ def _as_hit(hit: dict[str, Any], rank: int) -> dict[str, Any]:
     }
 
 
-ADMIN = frozenset({"cstp.compact"})
-READS = frozenset(f"cstp.{name}" for name in "getCompacted getWisdom queryDecisions getDecision getCalibration".split())
+_WRITE: tuple[TokenScope, ...] = ("write", "import")
+SCOPES: dict[str, tuple[TokenScope, ...]] = {
+    "cstp.compact": ("admin",),
+    **dict.fromkeys(("cstp.setPreserve", "cstp.recordDecision", "cstp.reviewDecision"), _WRITE),
+    **dict.fromkeys(("cstp.getCompacted", "cstp.getWisdom", "cstp.getCalibration"), ("read",)),
+    **dict.fromkeys(("cstp.queryDecisions", "cstp.getDecision"), ("read",)),
+}
+"""Every method, with the scopes of which a token needs one."""
 
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
