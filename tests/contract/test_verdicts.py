@@ -284,7 +284,7 @@ def test_a_rating_needs_a_learning_that_was_shown_there(memory: Memory) -> None:
     assert memory.rate(kept.id, "helpful", task=" task-1 ").times_helpful == 1
 
 
-@pytest.mark.parametrize("verdict", ["great", "", "HELPFUL", None])
+@pytest.mark.parametrize("verdict", ["great", "", "HELPFUL", 1])
 def test_a_verdict_is_one_of_two(memory: Memory, verdict: object) -> None:
     kept = injected(memory)
     with pytest.raises(BadInput, match="helpful"):

@@ -92,9 +92,9 @@ def take_in_rings(ctx: Context, given: TaskVerdicts, taken: Taken) -> Taken:
     return taken
 
 
-def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
-    """A verdict given by hand. Without a task it is about the last time the learning was shown."""
-    if verdict not in VERDICTS:
+def rate(ctx: Context, learning: str, verdict: Verdict | None, *, task: str | None = None) -> Learning:
+    """A verdict given by hand, or None to take it back. Without a task it is about the last time it was shown."""
+    if verdict is not None and verdict not in VERDICTS:
         raise BadInput(f"a verdict is one of {', '.join(VERDICTS)}, not {verdict!r}")
     check_may(ctx.actor.trust, "learning", "rate")
     task = storable_id(task, "task") if task is not None else None
@@ -135,18 +135,19 @@ def _lowered_lately(tx: Tx, ctx: Context, id: str) -> bool:
     )
 
 
-def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: str) -> None:
-    """Apply a verdict; when it replaces another, first undo what the other moved."""
+def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict | None, change: str) -> None:
+    """Apply a verdict, or none; when it replaces another, first undo what the other moved."""
     known = tasks.verdict_on(tx, learning=id, task=task)
     assert known is not None
     earlier, moved = known
     now = ctx.clock.now()
     before = round(rows.get(tx, id).confidence * 1000)
     base = _within(ctx, before, before - moved)  # without what the earlier verdict moved
-    after = base if verdict == "not_helpful" and _lowered_lately(tx, ctx, id) else after_verdict(ctx, base, verdict)
-    steps = {"helpful": 0, "not_helpful": 0, verdict: 1}
-    if earlier is not None:
-        steps[earlier] -= 1
+    if verdict is None or (verdict == "not_helpful" and _lowered_lately(tx, ctx, id)):
+        after = base
+    else:
+        after = after_verdict(ctx, base, verdict)
+    steps = {name: (name == verdict) - (name == earlier) for name in VERDICTS}
     rows.count_verdict(tx, id, helpful=steps["helpful"], not_helpful=steps["not_helpful"], stored=after, at=now)
     tasks.set_verdict(tx, learning=id, task=task, verdict=verdict, delta=after - base, trust=ctx.actor.trust, at=now)
     events.record(
@@ -154,7 +155,7 @@ def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: s
         ctx,
         change=change,
         subject=id,
-        what=f"confidence.{verdict}",
+        what=f"confidence.{verdict or 'retracted'}",
         old={"confidence": decimal(before), "verdict": earlier},
         new={"confidence": decimal(after), "verdict": verdict},
         reason=f"task {task}",

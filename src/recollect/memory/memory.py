@@ -266,8 +266,8 @@ class Memory:
         said = TaskVerdicts(output=as_text(output, "output"), task=task)
         return take_in_rings(self.context, said, take(self.context, said))
 
-    def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
-        """A verdict given by hand."""
+    def rate(self, learning: str, verdict: Verdict | None, *, task: str | None = None) -> Learning:
+        """A verdict given by hand; None takes it back."""
         from recollect.feedback.confidence import rate
 
         memory, learning = self.holding(learning)

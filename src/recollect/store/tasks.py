@@ -147,7 +147,7 @@ def judged_beside(tx: Tx, learning: str, task: str) -> bool:
     return bool(tx.value(sql, learning=learning, task=task))
 
 
-def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict, delta: int, trust: str, at: int) -> None:
+def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict | None, delta: int, trust: str, at: int) -> None:
     values = {"feedback": verdict, "feedback_at": at, "feedback_delta": delta, "feedback_trust": trust}
     update(tx, "injections", {"learning_id": learning, "task_id": task}, **values)
 
