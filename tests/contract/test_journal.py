@@ -19,6 +19,7 @@ from recollect.core.journal import NewEntry
 from recollect.distil.tree import compact
 from recollect.store import events, passages
 from recollect.text import entries
+from samples import WEBHOOKS, learning
 
 
 def test_an_entry_is_appended_and_read_back(memory: Memory) -> None:
@@ -331,3 +332,46 @@ def test_the_number_of_a_purged_entry_is_not_given_again(memory: Memory) -> None
     assert memory.journal.add(NewEntry(text="two")).id == "log/2026-03-02#2"
     day = memory.journal.add(NewEntry(text="three")).day
     assert [each.number for each in entries.parse(day, memory.journal.show(day))] == [2, 3]
+
+
+def test_a_person_takes_back_the_entry_they_wrote_last(memory: Memory, clock: ScriptedClock) -> None:
+    kept = memory.journal.add(NewEntry(text="first", topic="a"))
+    gone = memory.acting_as(PERSON).journal.add(NewEntry(text=f"the {CANARY} sings", topic=f"about {CANARY}"))
+    later = memory.acting_as(AGENT).journal.add(NewEntry(text="third stays", topic="c"))
+    clock.advance(days=40)
+    memory.cycle()
+    (taken,) = memory.acting_as(PERSON).data.undo()
+    assert (taken.id, taken.text) == (gone.id, f"the {CANARY} sings")  # type: ignore[union-attr]
+    memory.cycle()
+    vault = memory.context.vault
+    assert [path for path in vault.paths() if CANARY in (vault.read(path) or "")] == []
+    assert not [hit for hit in memory.search(CANARY) if CANARY in f"{hit.title} {hit.snippet}"]
+    assert [topic.name for topic in memory.topics.page()[0] if CANARY in topic.name] == []
+    assert [memory.journal.entry(one.id).text for one in (kept, later)] == ["first", "third stays"]
+    with pytest.raises(NotFound):
+        memory.journal.entry(gone.id)
+    with pytest.raises(Refused, match="nothing to undo"):
+        memory.acting_as(AGENT).data.undo()
+    memory.data.rebuild()
+    assert memory.data.verify() == ()
+
+
+def test_an_agent_takes_back_its_own_change_and_no_entry(memory: Memory) -> None:
+    agent, person = memory.acting_as(AGENT), memory.acting_as(PERSON)
+    learned = agent.learn(learning(WEBHOOKS)).learning
+    written = person.journal.add(NewEntry(text="a person wrote this", topic="a"))
+    assert [each.id for each in agent.data.undo()] == [learned.id]
+    with pytest.raises(Refused, match="nothing to undo"):
+        agent.data.undo()
+    assert [each.id for each in person.data.undo()] == [written.id]
+
+
+def test_an_adopted_entry_that_was_taken_back_may_be_adopted_again(memory: Memory) -> None:
+    outside = memory.acting_as(STRANGER).journal.add(NewEntry(text="seen elsewhere", topic="a")).id
+    person = memory.acting_as(PERSON)
+    adopted = person.journal.adopt(outside)
+    person.data.undo(change=adopted.key)
+    assert [hit.id for hit in memory.search("seen elsewhere")] == [outside]
+    again = person.journal.adopt(outside)
+    assert [hit.id for hit in memory.search("seen elsewhere")] == [again.id]
+    assert memory.data.verify() == ()

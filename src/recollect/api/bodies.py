@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -42,7 +42,7 @@ from recollect.core.errors import BadInput
 from recollect.core.finding import FINDING_LIMIT, THEME_NAME_LIMIT, WORK_ID_LIMIT, NewFinding
 from recollect.core.journal import FIELDS, EntryType, NewEntry
 from recollect.core.new_learning import FIELD_LIMIT, TAG_LENGTH, TAG_LIMIT, TITLE_LIMIT, LearningEdit, NewLearning
-from recollect.core.records import ID_LIMIT, says_nothing
+from recollect.core.records import ID_LIMIT
 from recollect.inject.learnings import LIMIT as MOST_LEARNINGS
 from recollect.inject.learnings import MOST_TOKENS, NewInjection
 
@@ -150,6 +150,12 @@ def _value(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_value, value))
     return value.record() if isinstance(value, Body) else value
+
+
+def _with_one_of(fields: Mapping[str, Any]) -> ConfigDict:
+    """The document says that at least one of these fields is there, and says something."""
+    anyone: list[Any] = [{"required": [name], "properties": {name: schema}} for name, schema in fields.items()]
+    return ConfigDict(json_schema_extra={"anyOf": anyone})
 
 
 B = TypeVar("B", bound=Body)
@@ -325,21 +331,9 @@ class BridgeBody(Body):
     """What a choice looks like in the work, what it is for, or both."""
 
     RECORD = Bridge
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {"required": [name], "properties": {name: {"pattern": VISIBLE}}} for name in ("structure", "function")
-            ]
-        }
-    )
+    model_config = _with_one_of({name: {"pattern": VISIBLE} for name in ("structure", "function")})
     structure: ShortText = ""
     function: ShortText = ""
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if says_nothing(self.structure) and says_nothing(self.function):
-            raise ValueError("a bridge needs a structure, a function, or both")
-        return self
 
 
 Reasons = Annotated[list[ReasonBody], Field(max_length=LIST_LIMIT)]
@@ -436,20 +430,9 @@ class EntryBody(Body):
     """An entry of a log: a text, or at least one of the fields that make up a structured entry."""
 
     RECORD = NewEntry
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {
-                    "required": [name],
-                    "properties": {
-                        name: {"type": "array", "contains": {"pattern": VISIBLE}}
-                        if name in ("decisions", "references")
-                        else {"type": "string", "pattern": VISIBLE}
-                    },
-                }
-                for name in ("text", *FIELDS)
-            ]
-        }
+    model_config = _with_one_of(
+        {name: {"type": "string", "pattern": VISIBLE} for name in ("text", *FIELDS)}
+        | {name: {"type": "array", "contains": {"pattern": VISIBLE}} for name in ("decisions", "references")}
     )
     text: str = ""
     topic: str | None = None
@@ -463,14 +446,6 @@ class EntryBody(Body):
     rule: str | None = None
     why: str | None = None
     how_to_apply: str | None = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        texts = [getattr(self, name) for name in ("text", *FIELDS)]
-        said = [part for text in texts for part in (text if isinstance(text, list) else [text or ""])]
-        if all(map(says_nothing, said)):
-            raise ValueError("the entry is empty; give a text, or at least one field such as outcome")
-        return self
 
 
 class CompactTree(Body):

@@ -5,11 +5,12 @@ Findings and the themes they gather into, staged learnings and their consolidati
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from pydantic import Field, WithJsonSchema
 
 from recollect.api.auth import Maintains, Reads, Writes
@@ -95,9 +96,8 @@ Trusts = Annotated[str | None, Query(pattern=_several(TRUSTS), description="One,
 LogFile = shape("LogFile", day=str, text=str)
 NodeFile = shape("NodeFile", id=str, text=str, sources=tuple[Point, ...])
 TreePass = shape("TreePass", done=Compacted, warning=str)  # the warning is that the re-index command failed
-Undone = shape(  # only one of them has any
-    "Undone", learnings=tuple[Learning, ...], decisions=tuple[Decision, ...], topics=tuple[TopicRow, ...]
-)
+UNDONE = {"learnings": Learning, "decisions": Decision, "topics": TopicRow, "entries": Entry}
+Undone = shape("Undone", **{name: tuple[kind, ...] for name, kind in UNDONE.items()})  # type: ignore[valid-type]
 
 
 @routes.get("/logs", response_model=page_of("days", LogDay), summary="List the days with a log, newest first")
@@ -151,43 +151,28 @@ def get_node(memory: Reads, id: str) -> Response:
     return answer({"id": id, "text": text, "sources": memory.journal.sources(id)})
 
 
+@dataclass(kw_only=True)
+class _Narrowed:
+    kind: Kinds = None
+    trust: Trusts = None
+    tag: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    topic: str | None = None
+    min_confidence: Share | None = None
+    exclude_outcome: str | None = None
+    strategy: Literal["hybrid", "bm25", "semantic"] = "hybrid"
+    semantic_weight: Share | None = None
+    recency: bool = True
+    confidence: bool = True
+    explain: bool = False
+
+
 @text_routes.get("/search", response_model=Hits, summary="Search everything for any text; without one list the latest")
-def search(
-    memory: Reads,
-    part: Found,
-    query: str = "",
-    kind: Kinds = None,
-    trust: Trusts = None,
-    tag: str | None = None,
-    since: Instant | None = None,
-    until: Instant | None = None,
-    topic: str | None = None,
-    min_confidence: Share | None = None,
-    exclude_outcome: str | None = None,
-    strategy: Literal["hybrid", "bm25", "semantic"] = "hybrid",
-    semantic_weight: Share | None = None,
-    recency: bool = True,
-    confidence: bool = True,
-    explain: bool = False,
-) -> Response:
-    return search_page(
-        memory,
-        query,
-        part,
-        kinds=tuple(kind.split(",")) if kind else (),
-        trusts=tuple(trust.split(",")) if trust else (),
-        tag=tag,
-        since=since,
-        until=until,
-        topic=topic,
-        min_confidence=min_confidence,
-        exclude_outcome=exclude_outcome,
-        strategy=strategy,
-        semantic_weight=semantic_weight,
-        recency=recency,
-        confidence=confidence,
-        explain=explain,
-    )
+def search(memory: Reads, part: Found, narrowed: Annotated[_Narrowed, Depends()], query: str = "") -> Response:
+    wanted = vars(narrowed)
+    kinds, trusts = (tuple(said.split(",")) if (said := wanted.pop(name)) else () for name in ("kind", "trust"))
+    return search_page(memory, query, part, kinds=kinds, trusts=trusts, **wanted)
 
 
 @text_routes.get("/texts/{id:anything}", summary="Get the whole text that an id names")
@@ -226,13 +211,12 @@ def resolve_inbox_item(memory: Writes, number: ItemNumber, given: Resolution) ->
 
 
 @upkeep_routes.post(
-    "/undo", response_model=Undone, summary="Take back the last change to learnings, decisions or topics"
+    "/undo", response_model=Undone, summary="Take back the last change to learnings, decisions, topics or the log"
 )
 def undo(memory: Writes, body: Empty) -> Response:
-    """Undoing again goes one change further back. Only a person may take back what a person did."""
+    """One list has what it was about. Again goes one further back. Only a person may undo what a person did."""
     restored = memory.data.undo()
-    nouns = {"learnings": Learning, "decisions": Decision, "topics": TopicRow}
-    return answer({name: [each for each in restored if isinstance(each, kind)] for name, kind in nouns.items()})
+    return answer({name: [each for each in restored if isinstance(each, kind)] for name, kind in UNDONE.items()})
 
 
 @upkeep_routes.get("/brief", response_model=Brief, summary="What a session starts with")

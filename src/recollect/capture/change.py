@@ -7,7 +7,7 @@ when a person accepts it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from recollect.core.clock import parse_time
@@ -215,15 +215,10 @@ def check_version(before: Learning | Decision, expect: int | None) -> None:
         )
 
 
-def last_undoable(noun: Noun[R], tx: Tx, *, change: str = "", who: str = "", but: Collection[str] = ()) -> list[Event]:
-    """The newest change to records of a noun that was not undone, or the one named; empty when there is none."""
-    return events.last_undoable(tx, noun.name, besides=noun.unasked, change=change, who=who, but=but)
-
-
 def undo(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
     """Take back the last change, or the one named. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
-        change = last_undoable(noun, tx, change=named)
+        change = events.last_undoable(tx, noun.name, besides=noun.unasked, change=named)
         if not change:
             raise Refused("that change was undone already" if named else "there is nothing to undo")
         if any(outranks(event.trust, ctx.actor.trust) for event in change):  # an undo could set a confidence

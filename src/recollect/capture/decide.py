@@ -10,13 +10,14 @@ import re
 from collections.abc import Collection
 from functools import partial
 
-from recollect.capture import topics
-from recollect.capture.change import Noun, changed, checked_reason, last_undoable, record_new, redaction, save, undo
+from recollect.capture import log, log_text, topics
+from recollect.capture.change import Noun, changed, checked_reason, record_new, redaction, save, undo
 from recollect.capture.edit import LEARNING
 from recollect.core.clock import DAY, HOUR, iso, parse_time
-from recollect.core.context import Context, Event, Tx, lowest
+from recollect.core.context import Actor, Context, Event, Tx, lowest
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review, check_decision, policies_of
 from recollect.core.errors import BadInput, Refused, Rejected
+from recollect.core.journal import Entry
 from recollect.core.learning import Learning
 from recollect.core.records import record, replace, thousandths
 from recollect.core.trust import LOWERS, check_may
@@ -226,22 +227,27 @@ DECISION = Noun(
 _changed = partial(changed, DECISION)
 
 
-def newest_undoable(tx: Tx, *, change: str = "", who: str = "", but: Collection[str] = ()) -> Event | None:
-    """The last event of the newest change, one actor's or anyone's, that can be undone; or of the one named."""
-    found = [
-        *last_undoable(LEARNING, tx, change=change, who=who, but=but)[-1:],
-        *last_undoable(DECISION, tx, change=change, who=who, but=but)[-1:],
-        *events.last_undoable(tx, "topic", change=change, who=who, but=but)[-1:],
-    ]
-    return max(found, key=lambda event: event.seq, default=None)
+def newest_undoable(tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = ()) -> Event | None:
+    """The last event of the newest change, one actor's or anyone's, that `by` may undo; or of the one named."""
+    look = partial(events.last_undoable, tx, change=change, who=who, but=but)
+    found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)] + [look("topic")]
+    if by.trust == "human":  # what an agent wrote is taken back by its change alone
+        found.append(look("log", besides=(log_text.ACCEPTED,), trust="" if change else "human"))
+    return max((each[-1] for each in found if each), key=lambda event: event.seq, default=None)
 
 
-def undo_newest(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
-    """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back."""
-    last = ctx.read(newest_undoable, change=change)
+Undone = list[Learning] | list[Decision] | list[TopicRow] | list[Entry]
+
+
+def undo_newest(ctx: Context, *, change: str = "") -> Undone:
+    """Take back the newest change, or the one named. Again goes one further back.
+
+    Changes are those to learnings, decisions and topics, and the log entries that a person wrote.
+    """
+    last = ctx.read(newest_undoable, by=ctx.actor, change=change)
     if last is None:
         raise Refused("that change was undone already" if change else "there is nothing to undo")
     noun = last.what.partition(".")[0]
-    if noun == "topic":
-        return topics.undo(ctx, named=change)
+    if noun in ("topic", "log"):
+        return topics.undo(ctx, named=change) if noun == "topic" else log.undo(ctx, last)
     return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

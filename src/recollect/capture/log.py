@@ -1,8 +1,9 @@
 """The journal: appending entries to raw logs, and logging a host's session with one entry per turn.
 
-A log is append-only and permanent. The file is written first and rows follow; then each of them keeps the entry. So an
-entry that is in the file is saved, whatever happens to its rows. A caller who repeats an entry, because the first
-answer was lost, gets the same entry: the log holds its words under a key that no event has.
+A log is append-only and permanent; only a person may take back an entry, their own. The file is written first and rows
+follow; then each of them keeps the entry. So an entry that is in the file is saved, whatever happens to its rows. A
+caller who repeats an entry, because the first answer was lost, gets the same entry: the log holds its words under a key
+that no event has.
 
 A turn is read from the host's transcript, no part of which is read twice. Its key says which bytes of the transcript it
 covers and which answer it holds. So the same event twice is one entry. When a process was killed between writing the
@@ -21,8 +22,10 @@ from contextlib import suppress
 from datetime import date
 
 from recollect.capture import log_text, logs
+from recollect.capture import topics as placing
 from recollect.capture.log_text import ACCEPTED, keys, read, read_within
 from recollect.capture.logs import (
+    ADOPTED,
     INDEXED_AT_ONCE,
     KIND,
     UNREAD,
@@ -37,8 +40,15 @@ from recollect.capture.logs import (
     today,
 )
 from recollect.core.clock import DAY, HOUR, iso
-from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, RecollectError, SessionBusy, Stale, after, not_searchable
+from recollect.core.context import Context, Event, Tx, Vault
+from recollect.core.errors import (
+    BadInput,
+    RecollectError,
+    SessionBusy,
+    Stale,
+    after,
+    not_searchable,
+)
 from recollect.core.journal import Entry, NewEntry
 from recollect.core.learning import SessionNote, SessionTurn, Task
 from recollect.core.new_learning import TITLE_LIMIT
@@ -56,6 +66,7 @@ from recollect.text.storable import storable, storable_id, storable_record
 from recollect.text.tokens import terms
 from recollect.text.transcript import Turn, goes_on
 
+ADDED, UNDONE = "log.added", "log.undone"
 GIVEN_AGAIN = HOUR  # an entry whose answer was lost is repeated within this time, chosen generously for a person
 LOOKED_AT = 100  # latest entries of a log among which a repeated one is looked for
 
@@ -188,6 +199,40 @@ def accept(ctx: Context) -> Accepted:
     return Accepted(entries=count, days=len(found))
 
 
+def undo(ctx: Context, added: Event) -> list[Entry]:
+    """Take an entry back, named by its event. Its words leave the log; a mark at its place and the event stay."""
+    found = entry(ctx, added.subject)
+    empty(ctx, found.day, found.number)
+    with ctx.db.write(ctx.space) as tx:
+        # An adopted copy may be made again; any other key tells a copy of the entry from a new one.
+        key = "" if found.key.startswith(ADOPTED) else found.key
+        journal.empty_entry(tx, found.day, found.number, text=entries.PURGED_SECTION, key=key)
+        read_in(tx, ctx, found.day)
+        placing.forget(tx, [found.id])
+        said = {"title": found.topic, "text": found.text}
+        events.record(tx, ctx, subject=found.id, what=UNDONE, old=said, reason=f"undo of {ADDED} ({added.change})")
+    return [found]
+
+
+def empty(ctx: Context, day: date, number: int) -> bool:
+    """Remove the heading and words of an entry from its log; False where the file does not hold it."""
+    items = read(ctx, day).items
+    places = {item.section.position for item in items if item.held and item.number == number}
+    if places:
+        rewrite(ctx.vault, log_path(day), lambda text: entries.emptied(text, places))
+    return bool(places)
+
+
+def rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str, str]:
+    """Change a file that others may append to meanwhile; gives its text before and after."""
+    while True:
+        text = vault.read(path) or ""
+        after = change(text)
+        with suppress(Stale):
+            vault.replace(path, after, expect=content_hash(text))
+            return text, after
+
+
 def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[LogSection, LogEnd] | None:
     """Append behind the known end; None, and nothing appended, when the log was changed since or has to be read."""
     found, number = entries.at_the_end(day, section), end.number + 1
@@ -251,7 +296,7 @@ def _remember(tx: Tx, ctx: Context, change: str, id: str, new: NewEntry, reason:
     """Record who wrote an entry, once: given again, it is the same entry."""
     if not events.happened(tx, change):
         title = {"title": entries.title_of(new)}
-        events.record(tx, ctx, change=change, subject=id, what="log.added", new=title, reason=reason)
+        events.record(tx, ctx, change=change, subject=id, what=ADDED, new=title, reason=reason)
 
 
 LEASE_SECONDS = 30  # longer than the longest hook (8 seconds), so that a lease outlives only a killed process

@@ -33,6 +33,7 @@ KIND = "log"
 INDEXED_AT_ONCE = 2_000_000  # characters; a longer log is indexed by the next cycle, so that an append stays quick
 
 NAMED = 5  # logs that are gone are named one by one; a cleaned folder would fill the screen
+ADOPTED = "adopted_"  # begins the key of the copy that adopting an external entry appends
 UNREAD = "unread"  # the stamp of a log that no cycle has read yet
 
 _LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
@@ -315,7 +316,7 @@ def searched(found: Iterable[Entry]) -> list[Entry]:
 
 def adopted_key(id: str, key: str) -> str:
     """The key of the adopted copy of an external entry."""
-    return f"adopted_{content_hash(f'{id} {key}')[:24]}"
+    return f"{ADOPTED}{content_hash(f'{id} {key}')[:24]}"
 
 
 def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:

@@ -36,7 +36,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "log": ("journal", "Append to the raw logs, read them and compact them."),
         "decide": ("decisions", "Record a decision."),
         "inbox": ("staged", "List and resolve what needs a person."),
-        "undo": ("learnings", "Take back the last change to learnings, decisions or topics."),
+        "undo": ("learnings", "Take back the last change to learnings, decisions, topics or your log."),
         "serve": ("serve", "Serve the memory to programs, and its web page to you."),
         "doctor": ("store", "Find problems and say how to fix them."),
     },

@@ -20,6 +20,7 @@ from recollect.core.clock import iso
 from recollect.core.context import ME, PROJECT
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
+from recollect.core.journal import Entry
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain
@@ -371,21 +372,23 @@ def promote(memory: Memory, id: str, title: str | None, context: str, implicatio
 @click.command()
 @answers
 def undo(memory: Memory) -> Output:
-    """Take back the last change to learnings, decisions or topics; again takes back the one before."""
+    """Take back the last change to learnings, decisions, topics or your log; again takes back the one before."""
     restored = memory.data.undo()
     ring, _ = holder(memory.context, restored[0].id)
     memory = memory.ring(ring)
-    (event,) = memory.work.latest(limit=1, only=("learning.undone", "decision.undone", "topic.undone"))
+    (event,) = memory.work.latest(limit=1, only=("learning.undone", "decision.undone", "topic.undone", "log.undone"))
     what, change = event.reason.removeprefix("undo of ").rstrip(")").split(" (")
     at = iso(memory.work.of_change(change)[0].at)[:16]
     states = [f"{each.id} is {_state(each)}" for each in restored]
     place = f" in ring {ring}" if ring != PROJECT else ""
     text = f"undid {what} of {at}Z{place}:" + ("\n" if len(states) > 1 else " ") + "\n".join(states)
-    kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics"}
+    kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics", Entry: "entries"}
     return Output({kinds[type(restored[0])]: restored}, text)
 
 
-def _state(one: Learning | Decision | TopicRow) -> str:
+def _state(one: Learning | Decision | TopicRow | Entry) -> str:
+    if isinstance(one, Entry):
+        return f"no longer in the log. It said:\n{one.text}"
     if isinstance(one, TopicRow):
         return f"{one.state}: {one.name}"
     return f"{one.status}: {one.title if isinstance(one, Learning) else one.decision}"

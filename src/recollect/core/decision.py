@@ -15,7 +15,7 @@ from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import out_of_use
 from recollect.core.new_learning import check_tags
-from recollect.core.records import TAG, check_text, record, replace, thousandths
+from recollect.core.records import TAG, check_text, record, replace, says_nothing, thousandths
 from recollect.core.settings import DecisionSettings
 
 Stakes = Literal["low", "medium", "high", "critical"]
@@ -188,7 +188,7 @@ def check_decision(given: NewDecision | Decision) -> None:
     if given.bridge is not None:
         check_text(given.bridge.structure, "bridge structure", most=SHORT_LIMIT)
         check_text(given.bridge.function, "bridge function", most=SHORT_LIMIT)
-        if not given.bridge.line():
+        if says_nothing(given.bridge.line()):
             raise BadInput("a bridge needs a structure, a function, or both")
 
 

@@ -11,21 +11,19 @@ from __future__ import annotations
 from functools import partial
 
 from recollect.capture import log, logs
-from recollect.capture.decide import newest_undoable, undo_newest
+from recollect.capture.decide import Undone, newest_undoable, undo_newest
 from recollect.capture.edit import MOVED, archive
 from recollect.capture.learn import Captured, known_insight, learn
 from recollect.core.context import ME, PROJECT, Context, Event, Tx
-from recollect.core.decision import Decision
 from recollect.core.errors import Refused
 from recollect.core.journal import NewEntry
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA
 from recollect.core.new_learning import NewLearning
 from recollect.core.records import replace
 from recollect.core.trust import check_may
 from recollect.store import events, journal, sessions
 from recollect.store import learnings as rows
 from recollect.store.events import Escalation
-from recollect.store.topics import TopicRow
 
 ABOUT_PERSON, IN_PROJECTS = "about-you", "known-elsewhere"
 PROJECTS = 3  # in which the same insight came up, this one included
@@ -108,16 +106,17 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
     return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})
 
 
-def undo(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
+def undo(ctx: Context, *, change: str = "") -> Undone:
     """Take back the newest change, here or the caller's own in a ring, or the one named here; of a move both halves."""
     skipped: list[str] = []
-    mine = partial(newest_undoable, change=change, who=ctx.actor.name, but=skipped)
+    mine = partial(newest_undoable, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped)
     while True:
-        found = [(PROJECT, ctx.read(newest_undoable, change=change, but=skipped))]
+        found = [(PROJECT, ctx.read(newest_undoable, by=ctx.actor, change=change, but=skipped))]
         found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
-        # A topic is changed, and that undone, in the folder of its space.
+        # Topics and logs are changed, and that undone, in the folder of their space.
+        here_only = ("topic.", "log.")
         known = [
-            (name, last) for name, last in found if last and (name == PROJECT or not last.what.startswith("topic."))
+            (name, last) for name, last in found if last and (name == PROJECT or not last.what.startswith(here_only))
         ]
         if not known or (change and known[0][0] != PROJECT):
             raise Refused("that change was undone already" if change else "there is nothing to undo")

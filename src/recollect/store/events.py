@@ -90,10 +90,12 @@ def last_undoable(
     change: str = "",
     who: str = "",
     but: Collection[str] = (),
+    trust: str = "",
 ) -> list[Event]:
     """The newest change to a family (`learning`) that was not undone; kinds of events in `besides` cannot be.
 
-    With `change`, that one or none; with `who`, only this actor's; none of `but`.
+    With `change`, that one or none; with `who`, only this actor's, with `trust`, only those of this trust; none of
+    `but`.
     """
     undone = {*but}
     for event in newest(tx, prefix=f"{family}."):
@@ -104,6 +106,7 @@ def last_undoable(
             and event.what not in besides
             and change in ("", event.change)
             and who in ("", event.who)
+            and trust in ("", event.trust)
         ):
             found = of_change(tx, event.change)
             return [one for one in found if one.what.startswith(f"{family}.") and one.what not in besides]

@@ -124,9 +124,9 @@ def put_entry(tx: Tx, day: date, row: EntryRow, text: str | None = None) -> None
         db.put_row(tx, "log_entries", "day, number", day=day, text=text, **vars(row))
 
 
-def empty_entry(tx: Tx, day: date, number: int, *, text: str) -> None:
+def empty_entry(tx: Tx, day: date, number: int, *, text: str, **more: str) -> None:
     """Forget what an entry says. Its number is not given again, and its key tells it from a new one."""
-    db.update(tx, "log_entries", {"day": day, "number": number}, text=text, hash=PURGED, secret=0)
+    db.update(tx, "log_entries", {"day": day, "number": number}, text=text, hash=PURGED, secret=0, **more)
 
 
 def hash_again(tx: Tx, hashed: Callable[[date, str], str]) -> None:

@@ -13,15 +13,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect.capture import documents, finding, log_text, logs, stage, topics
+from recollect.capture import documents, finding, log, logs, stage, topics
 from recollect.capture.finding import FOLDER
 from recollect.core.calendar import LEVELS
 from recollect.core.context import Context, Row, Tx, Vault
-from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, Stale
+from recollect.core.errors import BadInput, Forbidden, NotFound, Refused
 from recollect.core.records import record, replace
 from recollect.distil import themes
 from recollect.store import bulk, events, journal, passages, spool
@@ -332,7 +332,7 @@ def _mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]
     """Scrub all files; gives those that changed, as they are shown."""
     yield from _empty_entries(ctx, project, target)
     for vault, path, shown in _holding(ctx, project, target):
-        before, after = _rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
+        before, after = log.rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
         if (place := target.path(path)) != path:
             vault.replace(place, after)
             vault.delete(path)
@@ -353,10 +353,7 @@ def _empty_entries(ctx: Context, project: Project, target: Target) -> Iterator[s
             continue
         day, number = logs.day_of_entry(id), int(id.partition("#")[2])
         for vault, shown in _vaults(ctx, project):
-            log = log_text.read(replace(ctx, vault=vault), day)
-            places = {item.section.position for item in log.items if item.held and item.number == number}
-            if places:
-                _rewrite(vault, log_path(day), lambda text, places=places: entries.emptied(text, places))  # type: ignore[misc]
+            if log.empty(replace(ctx, vault=vault), day, number):
                 yield f"{shown}{log_path(day)}"
         with ctx.db.write(ctx.space) as tx:
             journal.empty_entry(tx, day, number, text=entries.PURGED_SECTION)
@@ -376,17 +373,6 @@ def _marked(path: str, text: str, target: Target) -> str:
         return marked
     topics = tuple(replace(topic, name=target.scrub(topic.name)) for topic in node.topics)
     return nodes.render(replace(node, topics=topics, body=target.scrub(node.body)))
-
-
-def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str, str]:
-    while True:
-        text = vault.read(path) or ""
-        after = change(text)
-        try:
-            vault.replace(path, after, expect=content_hash(text))
-            return text, after
-        except Stale:
-            continue  # another process appended meanwhile; its words stay
 
 
 def _json_files(project: Project, target: Target) -> Iterator[tuple[Path, str]]:
