@@ -91,7 +91,14 @@ def test_a_verdict_moves_the_confidence_and_its_plot(site: Site) -> None:
     site.go(f"/learnings/{id}")
     site.press("Misled")
     assert site.memory.learnings.get(id).confidence == 0.6
-    assert site.page.locator("svg circle.mark").count() == 2
+    site.press("Undo")
+    assert site.memory.learnings.get(id).confidence == 0.7
+    assert [one.feedback for one in site.memory.learnings.injections(id)] == [None]
+    site.press("Helped")
+    site.press("Misled")
+    site.press("Undo")
+    assert [one.feedback for one in site.memory.learnings.injections(id)] == ["helpful"]
+    assert site.page.locator("svg circle.mark").count() > 2
     assert "2026-03-02" in (site.page.text_content("svg.chart") or "")
 
 
@@ -299,6 +306,21 @@ def test_the_journal_is_written_and_walked_from_root_to_the_raw_words(site: Site
         site.page.locator("svg.chart a").first.click()
     assert "Log of Monday 2 March 2026" in site.says()
     assert "ada" in site.page.inner_text(".entry .facts")
+
+
+def test_an_entry_is_taken_back_and_its_words_are_in_the_form_again(site: Site) -> None:
+    site.go("/journal")
+    site.page.get_by_label("What happened").fill("Moved the webhook to the queue")
+    site.page.get_by_label("Topic").fill("Refund webhooks")
+    site.press("Add to today's log")
+    assert "Wrote “Refund webhooks”" in site.page.inner_text("#notices")
+    site.press("Undo")
+    assert "Took back “Refund webhooks”" in site.page.inner_text("#notices")
+    assert site.page.input_value("[name=text]") == "Moved the webhook to the queue"
+    assert site.page.input_value("[name=topic]") == "Refund webhooks"
+    assert site.memory.search("webhook", kinds=("log",)) == []
+    site.press("Add to today's log")
+    assert "Moved the webhook to the queue" in site.says()
 
 
 def test_a_topic_is_renamed_merged_split_taken_back_and_closed(site: Site) -> None:

@@ -31,6 +31,7 @@ from recollect.api.auth import (
     Authenticator,
     BrowserSessions,
     GuardedRoute,
+    Notice,
     Public,
     Rate,
     SignInNeeded,
@@ -41,9 +42,10 @@ from recollect.api.auth import (
 from recollect.api.bodies import explained
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.pages.base import SECTIONS, bare
+from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.api.wire import Denied, problem, problem_of, router, status_of
-from recollect.core.errors import BadInput, RecollectError
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 
 GRACE_SECONDS = 5  # chosen: requests under way when the server stops may take this long
 CONNECTIONS = 1000  # chosen: far above what agents on one machine open; uvicorn answers the next one with 503
@@ -232,7 +234,19 @@ def _ours(request: Request, error: RecollectError) -> Response:
     conditional = "if-match" in request.headers
     if _for_program(request):
         return problem_of(error, conditional=conditional)
+    if isinstance(error, BadInput | NotFound | Refused) and (back := _form_again(request, error)):
+        return back
     return _page_of(request, status_of(error, conditional=conditional), "That did not work", str(error))
+
+
+def _form_again(request: Request, error: RecollectError) -> Response | None:
+    """After a form that was refused, the page that it stands on, with a message that says why."""
+    here, session = urlsplit(request.headers.get("referer", "")), session_of(request)
+    _, prefix, space, *_ = f"{here.path}//".split("/")
+    if request.method != "POST" or session is None or prefix != "s":
+        return None
+    session.notices.append(Notice(space=space, text=f"Not done: {error}"))
+    return RedirectResponse(local_path(f"{here.path}?{here.query}" if here.query else here.path), status_code=303)
 
 
 def _denied(request: Request, error: Denied) -> Response:

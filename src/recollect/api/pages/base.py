@@ -50,6 +50,12 @@ class Fields:
         except ValueError:
             raise BadInput(f"{name} must be a number, not {given!r:.40}") from None
 
+    @property
+    def version(self) -> int:
+        """Of the record that the form was made of; 0 is none's."""
+        said = self.text("version")[:9]
+        return int(said) if said.isdecimal() else 0
+
     def every(self, name: str) -> tuple[str, ...]:
         return tuple(value for value in self.values.get(name, ()) if value.strip())
 
@@ -160,6 +166,7 @@ DONE = {
     "decision.undone": "took back a change",
     "confidence.helpful": "said that it helped",
     "confidence.not_helpful": "said that it misled",
+    "confidence.retracted": "took the verdict back",
     "confidence.decayed": "let it fade for want of use",
     "sign.used": "seems to have used it",
     "sign.ignored": "seems to have ignored it",
@@ -178,7 +185,7 @@ def bare(template: str, request: Request, *, status: int = 200, **values: Any) -
     names |= {"works": (), "ended": False}
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
-    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address, "missing": status == 404}
+    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address, "status": status}
     return HTMLResponse(environment().get_template(template).render(**{**known, **values}), status_code=status)
 
 

@@ -32,7 +32,6 @@ DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
 TITLE_WORDS = 20  # of a decision in its page's title; a longer one follows in full
 STATUSES = ("active", "reversed", "superseded")
-REVIEWED = ("outcome", "result", "lesson")
 
 
 @routes.get("/decisions")
@@ -135,7 +134,7 @@ def edit(visit: Visiting, id: str) -> HTMLResponse:
 @routes.post("/decisions/{id}/edit")
 def save(visit: Changing, id: str, sent: Sent) -> Response:
     """Of two editors the second is told; what they typed stays in the form."""
-    version = int(sent.number("version") or 0)
+    version = sent.version
     memory = visit.memory.in_one_change()
     try:
         saved = memory.decisions.edit(id, DecisionEdit(**_fields(sent)), expect=version)
@@ -186,7 +185,7 @@ def decision(visit: Visiting, id: str) -> HTMLResponse:
 VERBS: dict[str, tuple[str, Callable[[Decisions, str, Fields], object]]] = {
     "review": (
         "Reviewed",
-        lambda found, one, sent: found.review(one, Review(**sent.named(*REVIEWED))),
+        lambda found, one, sent: found.review(one, Review(**sent.named("outcome", "result", "lesson"))),
     ),
     "preserve": ("Changed how it ages:", lambda found, one, sent: found.preserve(one, on=sent.text("on") == "yes")),
     "adopt": ("Adopted", lambda found, one, sent: found.adopt(one)),

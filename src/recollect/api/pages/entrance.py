@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from mimetypes import guess_type
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
@@ -28,7 +28,7 @@ from recollect.api.auth import (
 from recollect.api.pages.base import THEME_COOKIE, Sent, ago, bare, go, page, page_router, static_files
 from recollect.api.spaces import Spaces
 from recollect.api.wire import Denied
-from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
+from recollect.core.errors import NotFound, RecollectError
 from recollect.core.records import record
 from recollect.core.settings import Settings
 from recollect.store.tokens import SCOPES, TOKEN_CHANNELS
@@ -141,15 +141,12 @@ def tokens(visit: Visiting) -> HTMLResponse:
 @owner_routes.post("/tokens")
 def new(visit: Changing, sent: Sent) -> Response:
     """The secret is in this answer alone: reloading the page does not show it again."""
-    try:
-        made, secret = visit.memory.tokens.new(
-            sent.text("name").strip(),
-            channel=sent.given("channel") or "api",  # type: ignore[arg-type]
-            scopes=sent.every("scope"),  # type: ignore[arg-type]
-            expires=sent.text("expires").strip(),
-        )
-    except (BadInput, Refused) as wrong:
-        return _tokens(visit, problem=str(wrong), status=400)
+    made, secret = visit.memory.tokens.new(
+        sent.text("name").strip(),
+        channel=sent.given("channel") or "api",  # type: ignore[arg-type]
+        scopes=sent.every("scope"),  # type: ignore[arg-type]
+        expires=sent.text("expires").strip(),
+    )
     return _tokens(visit, made=made.name, secret=secret)
 
 
@@ -159,7 +156,7 @@ def revoke(visit: Changing, sent: Sent) -> Response:
     return go(visit, "/tokens", f"Revoked {gone.name}; its next request is refused")
 
 
-def _tokens(visit: PageRequest, *, made: str = "", secret: str = "", **said: Any) -> HTMLResponse:
+def _tokens(visit: PageRequest, *, made: str = "", secret: str = "") -> HTMLResponse:
     found = visit.memory.tokens.list()
     return page(
         "tokens.html",
@@ -171,7 +168,6 @@ def _tokens(visit: PageRequest, *, made: str = "", secret: str = "", **said: Any
         secret=secret,
         channels=TOKEN_CHANNELS,
         scopes=SCOPES,
-        **said,
     )
 
 

@@ -18,7 +18,7 @@ from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
 from recollect.core.context import Event
-from recollect.core.errors import NotFound, RecollectError
+from recollect.core.errors import NotFound
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -127,14 +127,10 @@ def seen(visit: Changing) -> Response:
 def undo(visit: Changing, sent: Sent) -> Response:
     """Take back the change that a message named."""
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/"
-    try:
-        restored = visit.memory.data.undo(change=sent.text("change"))
-    except RecollectError as wrong:
-        return go(visit, back, f"Not undone: {wrong}")
-    names = [getattr(one, name) for one in restored for name in ("title", "decision", "name") if hasattr(one, name)]
-    return go(
-        visit, back, f"Undone: {names[0]}" if len(restored) == 1 else f"Undone for {counted(len(restored), 'record')}"
-    )
+    restored = visit.memory.data.undo(change=sent.text("change"))
+    named = (getattr(restored[0], name, "") for name in ("title", "decision", "name", "topic"))
+    said = f": {next(filter(None, named))}" if len(restored) == 1 else f" for {counted(len(restored), 'record')}"
+    return go(visit, back, f"Undone{said}")
 
 
 @routes.get("/feed")

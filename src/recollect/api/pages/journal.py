@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
-from recollect.api.auth import Changing, PageRequest, Visiting
+from recollect.api.auth import Changing, Notice, PageRequest, Visiting
 from recollect.api.pages.base import (
     Bar,
     Ended,
@@ -36,8 +36,8 @@ from recollect.capture.topics import SHOWN, STATES
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
 from recollect.core.clock import DAY, zone_named
-from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.core.journal import ENTRY_TYPES, NewEntry
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.journal import ENTRY_TYPES, Entry, NewEntry
 from recollect.core.records import FURTHEST, record
 from recollect.memory import Memory
 from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit, nothing_found
@@ -52,13 +52,19 @@ SHADES = (1, 3, 6, 10)  # entries a day from which its cell is one shade darker
 
 @record
 class TreeDay:
-    """A day with entries, and the nodes above it; a week belongs to the month of its Thursday."""
+    """A day with entries; a week belongs to the month of its Thursday."""
 
     day: date
     entries: int
-    daily: str
-    weekly: str
-    monthly: str
+
+    @property
+    def weekly(self) -> str:
+        return week(self.day).id
+
+    @property
+    def monthly(self) -> str:
+        month = parent(week(self.day))
+        return month.id if month else self.weekly
 
 
 @routes.get("/journal")
@@ -71,11 +77,23 @@ def add(visit: Changing, sent: Sent) -> Response:
     try:
         kind = sent.given("type") or "project"
         entry = NewEntry(text=sent.text("text"), topic=sent.given("topic"), type=kind)  # type: ignore[arg-type]
-        logged = visit.memory.journal.add(entry)
+        memory = visit.memory.in_one_change()
+        logged = memory.journal.add(entry)
     except BadInput as wrong:
         return _tree(visit, problem=str(wrong), draft=sent.text("text"), topic=sent.text("topic"), status=400)
     day = logged.id.removeprefix("log/").partition("#")[0]
-    return go(visit, f"/journal/log/{day}", f"Wrote {logged.id}")
+    said = f"Wrote “{logged.title}”"
+    return go(visit, f"/journal/log/{day}", said, undo="/journal/undo", change=memory.context.ids("change"))
+
+
+@routes.post("/journal/undo")
+def take_back(visit: Changing, sent: Sent) -> Response:
+    """Take back an entry that was just written; its words are in the form again."""
+    (entry,) = visit.memory.data.undo(change=sent.text("change"))
+    assert isinstance(entry, Entry)
+    topic = "" if entry.titled else entry.topic
+    visit.session.notices.append(Notice(space=visit.space, text=f"Took back “{entry.topic}”; the form has its words"))
+    return _tree(visit, draft=entry.text, topic=topic)
 
 
 @routes.post("/journal/compact")
@@ -124,7 +142,7 @@ def _tree(
     years = sorted({each.year for each in counts} | {int(id[8:12]) for id in views if id != ROOT}, reverse=True)
     year = year or (years[0] if years else journal.today().year)
     months = [id for id in views if id.startswith(f"monthly/{year}")]
-    written = [_tree_day(day, counts[day]) for day in sorted(counts, reverse=True)]
+    written = [TreeDay(day=day, entries=counts[day]) for day in sorted(counts, reverse=True)]
     written = [one for one in written if one.monthly.startswith(f"monthly/{year}")]
     return page(
         "journal.html",
@@ -154,18 +172,6 @@ def _year_of_days(counts: Mapping[date, int], today: date) -> list[tuple[date, i
     monday = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     days = [monday + timedelta(days=number) for number in range((today - monday).days + 1)]
     return [(day, counts.get(day, 0), sum(counts.get(day, 0) >= least for least in SHADES)) for day in days]
-
-
-def _tree_day(day: date, entries: int) -> TreeDay:
-    above = week(day)
-    month = parent(above)
-    return TreeDay(
-        day=day,
-        entries=entries,
-        daily=day_period(day).id,
-        weekly=above.id,
-        monthly=month.id if month else above.id,
-    )
 
 
 def _node(visit: PageRequest, id: str) -> HTMLResponse:
@@ -220,21 +226,12 @@ def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResp
 @routes.post("/topics/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     """Rename, close, open or split a topic, or merge another into it."""
-    said = {
-        "rename": "Renamed",
-        "close": "Closed",
-        "open": "Opened",
-        "merge": "Merged another topic into",
-        "split": "Split",
-    }
+    said = {"rename": "Renamed", "close": "Closed", "open": "Opened", "merge": "Merged another into", "split": "Split"}
     if verb not in said:
         raise NotFound(f"a topic has no action {verb!r}")
     chosen = (sent.every("entry"),) if verb == "split" else ()
     given = (*chosen, sent.text("name").strip()) if verb in ("rename", "merge", "split") else ()
-    try:
-        change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
-    except (BadInput, Refused, NotFound) as wrong:
-        return go(visit, f"/topics/{id}", str(wrong))
+    change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
     name = visit.memory.topics.show(id).topic.name
     return go(visit, f"/topics/{id}", f"{said[verb]} “{name}”", undo="/undo", change=change)
 
@@ -337,11 +334,8 @@ def whole(visit: Visiting, id: str) -> HTMLResponse:
 @routes.post("/text/{id:path}/adopt")
 def adopt(visit: Changing, id: str) -> Response:
     """Vouch for an entry that came from outside."""
-    try:
-        made = visit.memory.journal.adopt(id)
-    except (BadInput, Refused) as wrong:
-        return go(visit, place("", id), str(wrong))
-    return go(visit, place("", made.id), f"Adopted {id} as {made.id}")
+    made = visit.memory.journal.adopt(id)
+    return go(visit, place("", made.id), f"Adopted “{made.topic}” as {made.id}", undo="/undo", change=made.key)
 
 
 @routes.get("/raw/{id:path}")

@@ -8,7 +8,7 @@ learnings to a task.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -136,7 +136,7 @@ def edit(visit: Visiting, id: str) -> HTMLResponse:
 @routes.post("/learnings/{id}/edit")
 def save(visit: Changing, id: str, sent: Sent) -> Response:
     """The second of two editors is shown both texts; what they typed stays in the form."""
-    version = _version(sent)
+    version = sent.version
     editor = partial(_editor, visit, sent.kept(), of=id)
     memory = visit.memory.in_one_change()
     try:
@@ -153,22 +153,11 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     return go(visit, f"/learnings/{id}", said, undo=undo, change=memory.context.ids("change"))
 
 
-@routes.post("/learnings/{id}/tags")
-def tags(visit: Changing, id: str, sent: Sent) -> Response:
-    add, remove = sent.words("add"), sent.every("remove")
-    change = changing_once(visit, lambda memory: memory.learnings.tag(id, add=add, remove=remove))
-    said = f"Tagged {', '.join(add)}" if add else f"Took away the tag {', '.join(remove)}"
-    return go(visit, f"/learnings/{id}", said, undo="/undo", change=change)
-
-
 @routes.post("/learnings/{id}/move")
 def move(visit: Changing, id: str, sent: Sent) -> Response:
     """To the person's own ring; the button of the message moves it back, as the copy that is there."""
     to = sent.given("change") or ME
-    try:
-        moved = visit.memory.learnings.move(id, to=to).learning
-    except (BadInput, Refused) as wrong:
-        return go(visit, f"/learnings/{id}", str(wrong))
+    moved = visit.memory.learnings.move(id, to=to).learning
     if to == PROJECT:
         return go(visit, f"/learnings/{moved.id}", f"Moved “{moved.title}” back")
     said, undo = f"Moved “{moved.title}” to your own ring", f"/learnings/{moved.id}/move"
@@ -180,12 +169,10 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     if verb not in ACTIONS:
         raise NotFound(f"a learning has no action {verb!r}")
     said, do = ACTIONS[verb]
-    try:
-        change = changing_once(visit, lambda memory: do(memory, id, sent))
-    except (BadInput, Refused, NotFound) as wrong:
-        return go(visit, f"/learnings/{id}", str(wrong))
+    before = next((each.feedback for each in visit.memory.learnings.injections(id)), None)
+    change = changing_once(visit, lambda memory: do(memory, id, sent))
     title = visit.memory.learnings.get(id).title
-    undo = "" if verb.endswith("helpful") else "/undo"
+    undo = f"/learnings/{id}/{_RATED[before]}" if verb in _RATED.values() else "/undo"
     return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
 
 
@@ -196,17 +183,23 @@ BULK: dict[str, Action] = {
     "pin": ("Pinned", lambda memory, one, sent: memory.learnings.pin(one)),
     "unpin": ("Unpinned", lambda memory, one, sent: memory.learnings.pin(one, on=False)),
     "adopt": ("Adopted", lambda memory, one, sent: memory.learnings.adopt(one)),
-    "tag": ("Tagged", lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"))),
+    "tag": (
+        "Changed the tags of",
+        lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"), remove=sent.every("remove")),
+    ),
 }
 """What can be done to several, and how it is told."""
 ACTIONS: dict[str, Action] = {
     **BULK,
     "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
     "not-helpful": ("Rated as misleading:", lambda memory, one, sent: memory.rate(one, "not_helpful")),
+    "no-verdict": ("Took back the verdict on", lambda memory, one, sent: memory.rate(one, None)),
     "supersede": ("Replaced", lambda memory, one, sent: memory.learnings.supersede(one, sent.text("other"))),
     "merge": ("Merged another into", lambda memory, one, sent: memory.learnings.merge(one, sent.text("other"))),
 }
-"""What the buttons of the card and of the comparison do. A verdict is taken back by the other verdict."""
+"""What the buttons of the card and of the comparison do."""
+_RATED = {"helpful": "helpful", "not_helpful": "not-helpful", None: "no-verdict"}
+"""The action that gives a verdict: undo gives the one before."""
 
 
 @routes.get("/learnings/{id}")
@@ -263,13 +256,6 @@ def _fields(sent: Fields) -> dict[str, Any]:
     }
 
 
-def _version(sent: Fields) -> int:
-    try:
-        return int(sent.text("version"))
-    except ValueError:
-        raise BadInput("the form lost its version; reload the page") from None
-
-
 ASKED = "preview"
 """The session that a preview asks for; nothing is recorded under it."""
 AGENT_ROWS = 20  # sessions; each is a card of several lines
@@ -293,17 +279,13 @@ class ShownSession:
     shown: tuple[tuple[Injection, Learning | None], ...]
     signs: Mapping[str, str]
     wrote: tuple[str, ...]
+    entries: tuple[str, ...]
     titles: Mapping[str, str]
 
     @property
     def asked(self) -> list[str]:
         """Its prompts, in order."""
         return [event.why["prompt"] for event in self.events if event.why.get("prompt")]
-
-    @property
-    def entries(self) -> list[str]:
-        """The log entries it was given, in order."""
-        return _entries_in(self.events)
 
 
 @routes.get("/agent")
@@ -344,15 +326,12 @@ def _parts(text: str, mark: str) -> Iterator[ShownPart]:
 @routes.post("/agent")
 def inject(visit: Changing, sent: Sent) -> Response:
     """Give a task the learnings that were ticked: recorded as shown, ready to be pasted."""
-    try:
-        shown = visit.memory.inject(
-            task=sent.text("task_id"),
-            outcome=sent.given("outcome_id") or sent.text("task_id"),
-            title=sent.text("prompt"),
-            learnings=sent.every("learning"),
-        )
-    except (BadInput, Refused, NotFound) as wrong:
-        return page("problem.html", visit, title="What the agent sees", status=400, detail=str(wrong))
+    shown = visit.memory.inject(
+        task=sent.text("task_id"),
+        outcome=sent.given("outcome_id") or sent.text("task_id"),
+        title=sent.text("prompt"),
+        learnings=sent.every("learning"),
+    )
     return page("injected.html", visit, title="Injected", shown=shown, task=sent.text("task_id"))
 
 
@@ -368,15 +347,12 @@ def sessions(visit: Visiting, offset: Offset = 0) -> HTMLResponse:
     )
 
 
-def _entries_in(events: Iterable[ReportedEvent]) -> list[str]:
-    return list(dict.fromkeys(id for event in events for id in event.given if id.startswith("log/")))
-
-
 def _shown(memory: Memory, session: HostSession) -> ShownSession:
     shown: list[Injection] = []
     with suppress(NotFound):  # a session that was shown no learning is no task
         shown = memory.work.injections(task=session.id)
     events, wrote = tuple(memory.sessions.events(session.id)), tuple(memory.sessions.wrote(session.id))
+    entries = dict.fromkeys(id for event in events for id in event.given if id.startswith("log/"))
     learnings = {one.id: one for one in memory.learnings.many([each.learning_id for each in shown])}
     return ShownSession(
         session=session,
@@ -384,5 +360,6 @@ def _shown(memory: Memory, session: HostSession) -> ShownSession:
         shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
         signs={id: DONE[f"sign.{kind}"] for id, kind in memory.work.signs(session.id, list(learnings))},
         wrote=wrote,
-        titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *_entries_in(events)]).items()},
+        entries=tuple(entries),
+        titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *entries]).items()},
     )

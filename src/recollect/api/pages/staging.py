@@ -17,7 +17,7 @@ from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.documents import ItemNumber
 from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router
 from recollect.api.pages.prose import place
-from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.records import record
 from recollect.distil.staged import Consolidation
 from recollect.memory import Memory
@@ -60,31 +60,20 @@ def consolidate(visit: Changing) -> Response:
 @routes.post("/staging/restore")
 def restore(visit: Changing, sent: Sent) -> Response:
     """Stage entries again that left: the one that was typed, or those that the message of a change names."""
-    try:
-        back = [visit.memory.staging.restore(entry) for entry in (*sent.every("entry"), *sent.words("change"))]
-    except (BadInput, Refused, NotFound) as wrong:
-        return _staging(visit, problem=str(wrong), status=400)
+    back = [visit.memory.staging.restore(entry) for entry in (*sent.every("entry"), *sent.words("change"))]
     said = f"Staged again: {', '.join(f'“{each.title}”' for each in back)}"
     return go(visit, "/staging", said + "".join(f"; {each.note}" for each in back if each.note))
 
 
-@record
-class Verb:
-    """What a button does with a staged entry, how it is told, and the verb that takes it back."""
-
-    said: str
-    do: Callable[[Staging, str], object]
-    back: str = ""
-
-
-VERBS = {
-    "hold": Verb(said="Held back", do=lambda staging, slug: staging.hold(slug), back="release"),
-    "release": Verb(said="Released", do=lambda staging, slug: staging.hold(slug, on=False), back="hold"),
-    "adopt": Verb(said="Adopted", do=lambda staging, slug: staging.adopt(slug), back="disown"),
-    "disown": Verb(said="No longer adopted:", do=lambda staging, slug: staging.adopt(slug, on=False), back="adopt"),
-    "withdraw": Verb(said="Took out", do=lambda staging, slug: staging.withdraw(slug), back="restore"),
-    "restore": Verb(said="Staged again:", do=lambda staging, slug: staging.restore(slug), back="withdraw"),
+VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
+    "hold": ("Held back", lambda staging, slug: staging.hold(slug), "release"),
+    "release": ("Released", lambda staging, slug: staging.hold(slug, on=False), "hold"),
+    "adopt": ("Adopted", lambda staging, slug: staging.adopt(slug), "disown"),
+    "disown": ("No longer adopted:", lambda staging, slug: staging.adopt(slug, on=False), "adopt"),
+    "withdraw": ("Took out", lambda staging, slug: staging.withdraw(slug), "restore"),
+    "restore": ("Staged again:", lambda staging, slug: staging.restore(slug), "withdraw"),
 }
+"""What the buttons of an entry do, how it is told, and the verb that takes it back."""
 
 
 @routes.post("/staging/{slug}/promote")
@@ -98,11 +87,8 @@ def promote(visit: Changing, slug: str) -> Response:
 
 @routes.post("/staging/{slug}/demote")
 def demote(visit: Changing, slug: str, sent: Sent) -> Response:
-    try:
-        visit.memory.data.undo(change=sent.text("change"))
-        back = visit.memory.staging.restore(slug)
-    except RecollectError as wrong:
-        return go(visit, "/staging", f"Not undone: {wrong}")
+    visit.memory.data.undo(change=sent.text("change"))
+    back = visit.memory.staging.restore(slug)
     return go(visit, "/staging", f"Staged again: “{back.title}”")
 
 
@@ -110,11 +96,9 @@ def demote(visit: Changing, slug: str, sent: Sent) -> Response:
 def act(visit: Changing, slug: str, verb: str) -> Response:
     if verb not in VERBS:
         raise NotFound(f"a staged learning has no action {verb!r}")
-    try:
-        VERBS[verb].do(visit.memory.staging, slug)
-    except (BadInput, Refused, NotFound) as wrong:
-        return _staging(visit, problem=str(wrong), status=400)
-    return go(visit, "/staging", f"{VERBS[verb].said} {slug}", undo=f"/staging/{slug}/{VERBS[verb].back}")
+    said, do, back = VERBS[verb]
+    do(visit.memory.staging, slug)
+    return go(visit, "/staging", f"{said} {slug}", undo=f"/staging/{slug}/{back}")
 
 
 def _staging(
@@ -167,7 +151,7 @@ def hold(visit: Changing, verb: Literal["hold", "release"], sent: Sent) -> Respo
     """Keep a finding out of themes, or release it; the button of the message does the other."""
     id, other = sent.given("finding") or sent.text("change"), "release" if verb == "hold" else "hold"
     visit.memory.themes.hold(id, on=verb == "hold")
-    return go(visit, "/themes/plan", f"{VERBS[verb].said} {id}", undo=f"/themes/findings/{other}", change=id)
+    return go(visit, "/themes/plan", f"{VERBS[verb][0]} {id}", undo=f"/themes/findings/{other}", change=id)
 
 
 @theme_routes.post("/themes/run")
@@ -182,10 +166,7 @@ def run(visit: Changing) -> Response:
 @theme_routes.post("/themes/{name}/rename")
 def rename(visit: Changing, name: str, sent: Sent) -> Response:
     """The form sends a name, the button of its message the name before as the change that it takes back."""
-    try:
-        named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
-    except (BadInput, Refused) as wrong:
-        return go(visit, f"/themes/{name}", str(wrong))
+    named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
     undo = f"/themes/{named.name}/rename"
     return go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
 
@@ -201,9 +182,9 @@ def promote_finding(visit: Changing, name: str, sent: Sent) -> Response:
 
 @theme_routes.get("/themes/{name}")
 def theme(visit: Visiting, name: str) -> HTMLResponse:
-    found = visit.memory.themes
-    theme, text = found.show(name)
-    findings = [found.finding(id) for id in theme.findings]
+    theme, text = visit.memory.themes.show(name)
+    raw = {one.id: one for file in visit.memory.themes.survey().files for one in file.findings}  # each file read once
+    findings = [raw[id] for id in theme.findings if id in raw]
     return page("theme.html", visit, title=theme.name, theme=theme, text=text, findings=findings)
 
 
@@ -221,38 +202,6 @@ class InboxSide:
 
 @routes.get("/inbox")
 def inbox(visit: Visiting, open: int = 0) -> HTMLResponse:
-    return _inbox(visit, open)
-
-
-@routes.post("/inbox/{number}")
-def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
-    """Carry out the answer, say so, and open the item that came after this one."""
-    inbox = visit.memory.inbox
-    waiting = [each.number for each in inbox.waiting()]
-    verb = sent.text("verb")
-    try:
-        item = inbox.resolve(number, verb)
-    except (BadInput, Refused, NotFound) as wrong:
-        return _inbox(visit, number, problem=str(wrong), status=400)
-    later = [each for each in waiting if each > number] or [each for each in waiting if each != number]
-    said = f"Answered {_words(item.kind)} {number}: {_words(verb)}"
-    return go(visit, f"/inbox?open={later[0]}" if later else "/inbox", said, undo=f"/inbox/{number}/undo")
-
-
-@routes.post("/inbox/{number}/undo")
-def take_back(visit: Changing, number: ItemNumber) -> Response:
-    try:
-        visit.memory.inbox.take_back(number)
-    except RecollectError as wrong:
-        return go(visit, "/inbox", f"Not undone: {wrong}")
-    return go(visit, f"/inbox?open={number}", f"Question {number} is open again")
-
-
-def _words(name: str) -> str:
-    return name.replace("-", " ")
-
-
-def _inbox(visit: PageRequest, open: int, *, problem: str = "", status: int = 200) -> HTMLResponse:
     inbox = visit.memory.inbox
     waiting = inbox.waiting()
     about = [id for each in waiting[:LISTED] for id in (each.subject, each.other) if id.startswith("learn_")]
@@ -262,14 +211,34 @@ def _inbox(visit: PageRequest, open: int, *, problem: str = "", status: int = 20
         "inbox.html",
         visit,
         title="Inbox",
-        status=status,
-        problem=problem,
         items=[(each, _about(each, titles), titles.get(each.other, "")) for each in waiting[:LISTED]],
         more=len(waiting) - LISTED,
         item=chosen,
         sides=_sides(visit, chosen) if chosen else (),
         verbs=inbox.verbs(chosen) if chosen else {},
     )
+
+
+@routes.post("/inbox/{number}")
+def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
+    """Carry out the answer, say so, and open the item that came after this one."""
+    inbox = visit.memory.inbox
+    waiting = [each.number for each in inbox.waiting()]
+    verb = sent.text("verb")
+    item = inbox.resolve(number, verb)
+    later = [each for each in waiting if each > number] or [each for each in waiting if each != number]
+    said = f"Answered {_words(item.kind)} {number}: {_words(verb)}"
+    return go(visit, f"/inbox?open={later[0]}" if later else "/inbox", said, undo=f"/inbox/{number}/undo")
+
+
+@routes.post("/inbox/{number}/undo")
+def take_back(visit: Changing, number: ItemNumber) -> Response:
+    visit.memory.inbox.take_back(number)
+    return go(visit, f"/inbox?open={number}", f"Question {number} is open again")
+
+
+def _words(name: str) -> str:
+    return name.replace("-", " ")
 
 
 def _about(item: Escalation, titles: Mapping[str, str]) -> str:
