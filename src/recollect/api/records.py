@@ -325,7 +325,7 @@ def _object(*required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*required]}
 
 
-_ID = {"type": ["string", "number", "null"], "description": "A call without one is a notification: it has no answer."}
+_ID = {"type": ["string", "number", "null"], "description": "A notification has none."}
 _TWO = {"const": "2.0"}
 _CALL = _object("jsonrpc", "method", jsonrpc=_TWO, method={"enum": sorted(SCOPES)}, params={"type": "object"}, id=_ID)
 _CALLS = {"anyOf": [_CALL, {"type": "array", "items": _CALL, "minItems": 1, "maxItems": MAX_BATCH}]}

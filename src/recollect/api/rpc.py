@@ -159,12 +159,11 @@ def _as_hit(hit: dict[str, Any], rank: int) -> dict[str, Any]:
     }
 
 
-_WRITE: tuple[TokenScope, ...] = ("write", "import")
+_READS = ("getCompacted", "getWisdom", "getCalibration", "queryDecisions", "getDecision")
 SCOPES: dict[str, tuple[TokenScope, ...]] = {
+    **{f"cstp.{name}": ("read",) for name in _READS},
+    **{f"cstp.{name}": ("write", "import") for name in ("setPreserve", "recordDecision", "reviewDecision")},
     "cstp.compact": ("admin",),
-    **dict.fromkeys(("cstp.setPreserve", "cstp.recordDecision", "cstp.reviewDecision"), _WRITE),
-    **dict.fromkeys(("cstp.getCompacted", "cstp.getWisdom", "cstp.getCalibration"), ("read",)),
-    **dict.fromkeys(("cstp.queryDecisions", "cstp.getDecision"), ("read",)),
 }
 """Every method, with the scopes of which a token needs one."""
 

@@ -240,10 +240,7 @@ Undone = list[Learning] | list[Decision] | list[TopicRow] | list[Entry]
 
 
 def undo_newest(ctx: Context, *, change: str = "") -> Undone:
-    """Take back the newest change, or the one named. Again goes one further back.
-
-    Changes are those to learnings, decisions and topics, and the log entries that a person wrote.
-    """
+    """Take back the newest change, or the one named. Again goes one further back."""
     last = ctx.read(newest_undoable, by=ctx.actor, change=change)
     if last is None:
         raise Refused("that change was undone already" if change else "there is nothing to undo")

@@ -302,7 +302,6 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> HTMLR
         prompt=prompt,
         host=host,
         hosts=tuple(ROOMS),
-        brief=brief,
         brief_parts=list(_parts(brief.text, "### ")),
         given=given,
         given_parts=list(_parts(given.text, "## ")) if given else [],
