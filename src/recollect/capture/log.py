@@ -200,7 +200,7 @@ def accept(ctx: Context) -> Accepted:
 
 
 def undo(ctx: Context, added: Event) -> list[Entry]:
-    """Take an entry back, named by its event. Its words leave the log; a mark at its place and the event stay."""
+    """Take an entry back. Its words leave the log; a mark at its place and the event stay."""
     found = entry(ctx, added.subject)
     empty(ctx, found.day, found.number)
     with ctx.db.write(ctx.space) as tx:
@@ -215,7 +215,7 @@ def undo(ctx: Context, added: Event) -> list[Entry]:
 
 
 def empty(ctx: Context, day: date, number: int) -> bool:
-    """Remove the heading and words of an entry from its log; False where the file does not hold it."""
+    """Remove an entry's heading and words from its log; False where the file lacks it."""
     items = read(ctx, day).items
     places = {item.section.position for item in items if item.held and item.number == number}
     if places:

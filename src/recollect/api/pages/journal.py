@@ -88,7 +88,7 @@ def add(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/journal/undo")
 def take_back(visit: Changing, sent: Sent) -> Response:
-    """Take back an entry that was just written; its words are in the form again."""
+    """Take back an entry; the form has its words again."""
     (entry,) = visit.memory.data.undo(change=sent.text("change"))
     assert isinstance(entry, Entry)
     topic = "" if entry.titled else entry.topic

@@ -199,7 +199,7 @@ ACTIONS: dict[str, Action] = {
 }
 """What the buttons of the card and of the comparison do."""
 _RATED = {"helpful": "helpful", "not_helpful": "not-helpful", None: "no-verdict"}
-"""The action that gives a verdict: undo gives the one before."""
+"""The action that gives a verdict."""
 
 
 @routes.get("/learnings/{id}")
