@@ -20,7 +20,7 @@ from recollect.core.records import MESSAGE, record
 from recollect.text.markdown import lazy
 from recollect.text.markers import IMPLIED
 from recollect.text.sentences import cut, split_sentences
-from recollect.text.tokens import stem, terms
+from recollect.text.tokens import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,12 +114,18 @@ _GOING_ON = """
     start step stop suite summarise summarize super sure test tests thank thanks thing third tried try undo update wait
     want way well wonderful work working works would wrong yeah yep yes yup
 """
-_RESUMING = "ahead carry continue finish go going keep proceed remaining rest resume"
+_RESUMING = """
+    ahead carry continue finish go going keep proceed remaining rest resume
+    weiter weitermachen fortsetzen continuer continuez poursuis sigue seguir continúa adelante continuar siga segue
+    continua avanti procedi verder doorgaan dalej kontynuuj дальше продолжай продолжить далі продовжуй devam fortsätt
+    fortsett fortsæt jatka pokračuj pokračovat συνέχισε 继续 繼續 続けて 続き 계속 تابع استمر המשך जारी lanjut lanjutkan
+    tiếp ต่อ
+"""  # the last four lines: "continue" in other languages
 
 
 @cache
 def _stems(words: str) -> frozenset[str]:
-    return frozenset(map(stem, words.split()))
+    return frozenset(terms(words))
 
 
 def resumes(terms: Iterable[str]) -> bool:
@@ -139,14 +145,20 @@ def goes_on(request: str) -> bool:
     return len(words) <= 3 and all(map(_is_plain, words))
 
 
-_MARKS = lazy(r"[,.!?;:…。，、！？]+\s*(?=\S)")
-_WORD_LETTERS, _HAN_LETTERS = 12, 3  # chosen: "d'accord", "continuamos"; "没问题"
+_MARKS = lazy(r"[,.!?;:…،؛؟।]+\s+(?=\S)|[。，、！？]+\s*(?=\S)")  # auth.ts has no mark
+_WORD_LETTERS, _HAN_LETTERS, _SYLLABLES = 13, 3, 6  # chosen: "einverstanden"; "没问题"; "お願いします", "감사합니다"
 
 
 def _is_plain(said: str) -> bool:
     """Whether this is one word in plain letters: no name such as README, no path."""
-    word = said.strip(" \n,.!?;:…。，、！？-'’").replace("'", "").replace("’", "").replace("-", "")
-    most = _HAN_LETTERS if word[:1] >= "\u2e80" else _WORD_LETTERS
+    word = re.sub(
+        r"['’\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e-]",
+        "",
+        said.strip(" \n,.!?;:…。，、！？،؛؟।"),
+    )
+    most = _WORD_LETTERS
+    if word[:1] >= "\u2e80":  # Japanese for "go on" ends in hiragana; names of things are in katakana
+        most = _SYLLABLES if re.search(r"[\u3040-\u309f\uac00-\ud7af]$", word) else _HAN_LETTERS
     return word.isalpha() and len(word) <= most and word[1:] == word[1:].lower()
 
 

@@ -146,6 +146,10 @@ def of(content: str, kind: DiscoveryType = "blocker") -> Coia:
     [
         ("It broke. Fix: mount the raw parser.", {"observation": "It broke.", "action": "mount the raw parser."}),
         ("It broke. Workaround: import late.", {"action": "import late."}),
+        ("It broke. Mirror the packages first.", {"action": "Mirror the packages first."}),
+        ("It broke. Right-click the volume.", {"action": "Right-click the volume."}),
+        ("It broke. Given the load, nobody saw.", {"observation": "It broke. Given the load, nobody saw."}),
+        ("It broke. Lost an hour there.", {"observation": "It broke. Lost an hour there."}),
         ("It broke. Use chunks instead.", {"observation": "It broke.", "action": "Use chunks instead."}),
         ("It broke. Never retry.", {"action": "Never retry."}),
         ("It broke. Always set max_retries.", {"action": "Always set max_retries."}),

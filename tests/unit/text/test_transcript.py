@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.transcript import goes_on
+from recollect.text.tokens import terms
+from recollect.text.transcript import goes_on, resumes
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,10 @@ GERMAN = "ja|weiter|ja, weiter!|genau|danke|passt|nochmal|super, danke|nein|mach
 FRENCH = "oui|continue|d'accord|merci!|oui, continue|parfait, merci|encore|non|vas-y|oui merci|lance les tests"
 SPANISH = "sí|continúa|sí, adelante|gracias|perfecto|vale|otra vez|de acuerdo|no, para|ejecuta las pruebas"
 CHINESE = "继续|好的|是的|好的，继续|谢谢|可以|没问题|再试一次|运行测试"
-NAMED = """Melde dich an|Füge Login hinzu|Korrigiere den Parser|Warum ist CI rot?|corrige le parseur|ajoute des tests|
+OTHERS = """avanti|doorgaan|kontynuuj|продолжай|да, дальше|devam|fortsätt|jatka|συνέχισε|お願いします|ありがとう|続けて|
+    감사합니다|계속해줘|نعم، تابع|המשך|हाँ|जारी|ใช่|ต่อไป|tiếp|einverstanden"""
+NAMED = """auth.ts|api.py|ログイン|테스트 추가|أصلح صفحة الدخول|
+    Melde dich an|Füge Login hinzu|Korrigiere den Parser|Warum ist CI rot?|corrige le parseur|ajoute des tests|
     Pourquoi la page est lente ?|arregla el login|añade pruebas|¿Por qué falla?|README aktualisieren|修复登录页面|
     添加单元测试|为什么构建失败？|src/app.py|pydantic-Update einspielen|DECIMAL|
     Rechnungsversandbestätigung|重构账单模块"""
@@ -49,6 +53,20 @@ def test_a_word_alone_goes_on_in_any_language(asked: str) -> None:
         "de acuerdo",
     }
     assert goes_on(asked) == (asked not in {*longer, "ejecuta las pruebas", "再试一次", "运行测试"})
+
+
+@pytest.mark.parametrize("asked", OTHERS.split("|"))
+def test_a_word_alone_goes_on_in_any_script(asked: str) -> None:
+    assert goes_on(asked.strip())
+
+
+@pytest.mark.parametrize(
+    ("asked", "earlier"),
+    [(one, True) for one in "continue|carry on|weiter|sigue|продолжай|继续|続けて|계속해줘|تابع|जारी|ต่อไป".split("|")]
+    + [(one, False) for one in "yes|danke|oui|はい|commit it".split("|")],
+)
+def test_a_request_for_the_rest_is_told_from_an_answer(asked: str, earlier: bool) -> None:
+    assert resumes(terms(asked)) == earlier
 
 
 @pytest.mark.parametrize("asked", NAMED.split("|"))
