@@ -19,6 +19,7 @@ import click
 
 from recollect import __version__
 from recollect.cli.printing import open_memory, put, read_stdin, visible
+from recollect.core.choices import STATUSES
 from recollect.core.errors import RecollectError
 from recollect.core.records import plain
 
@@ -145,7 +146,7 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
 
 
-HELD = "another process is at it; one that was killed keeps its turn for ten minutes at most"
+HELD = "another process is doing this; a killed one holds its lease for ten minutes at most"
 
 
 BOLD = ("\ue000", "\ue001")
@@ -233,6 +234,14 @@ def listing(
     return {key: found, "total": len(found) if total is None else total, "limit": limit, "offset": offset, **more}
 
 
+in_project = click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+of_status = click.option(
+    "--status",
+    default="active",
+    show_default=True,
+    type=click.Choice([*STATUSES, "all"]),
+    help="Only learnings of this status.",
+)
 expecting = click.option("--version", type=int, help="Refuse if it has changed since this version.")
 because = click.option("--reason", default="", help="Why; shown by `why`.")
 
@@ -249,7 +258,7 @@ def page_of(key: str, found: Sequence[object], text: str, *, total: int, limit: 
 
 def common(command: F) -> F:
     command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-    return click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")(command)
+    return in_project(command)
 
 
 def prints(command: Callable[..., Output | None]) -> Callable[..., int]:

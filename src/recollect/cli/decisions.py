@@ -78,7 +78,7 @@ def review(memory: Memory, id: str, outcome: Any, result: str, lesson: str, vers
 @click.argument("id")
 @answers
 def show(memory: Memory, id: str) -> Output:
-    """Show a decision whole, whatever its age."""
+    """Show a decision in full, whatever its age."""
     found = memory.decisions.get(id)
     return Output(found, full_text(found))
 

@@ -81,7 +81,7 @@ def add(
 @click.argument("id")
 @answers
 def adopt(memory: Memory, id: str) -> Output:
-    """Vouch for an entry that came from outside: it is written once more, for the tree to hold."""
+    """Vouch for an entry from outside: it is written once more, so that summaries include it."""
     after = memory.journal.adopt(id)
     return Output(after, f"{after.id}  {after.topic}")
 
@@ -121,7 +121,7 @@ def show(memory: Memory, date: str) -> Output:
 
 
 @log.command()
-@click.option("--all", "everything", is_flag=True, help="Look at every log and node, and ask for all that waits.")
+@click.option("--all", "everything", is_flag=True, help="Check every log and node, and ask models for all that waits.")
 @answers
 def compact(memory: Memory, everything: bool) -> Output:
     """Bring the tree up to date: raw → daily → weekly → monthly → ROOT.md."""
@@ -160,12 +160,12 @@ def _told(done: Compacted) -> str:
     if done.held:
         return HELD
     lines = [f"{change.id} {change.what}" for change in done.changes] or ["nothing due"]
-    lines += [f"{path} keeps text that was written into a node. Write into a log instead" for path in done.kept]
+    lines += [f"{path} was edited by hand and keeps that text. Write into a log instead" for path in done.kept]
     lines += [f"{path} cannot be read; its period stays tentative" for path in done.unreadable]
     if done.waiting:
         lines.append(f"waiting for a model: {counted(done.waiting, 'node')}")
     if done.clock_behind:
-        lines.append("the clock is more than 48 hours behind the last run: nothing was called final")
+        lines.append("the clock is more than 48 hours behind the last run, so no period was made final")
     return "\n".join(lines)
 
 
@@ -202,7 +202,7 @@ def show_topic(memory: Memory, name: str) -> Output:
 @click.argument("new", metavar="NAME")
 @answers
 def rename(memory: Memory, name: str, new: str) -> Output:
-    """Call a TOPIC by another NAME; the old one still finds it."""
+    """Rename a TOPIC; its old name still finds it."""
     return _topic_told(memory.topics.rename(name, new))
 
 
@@ -229,7 +229,7 @@ def split(memory: Memory, name: str, entries: tuple[str, ...], new: str) -> Outp
 @click.argument("name", metavar="TOPIC")
 @answers
 def close(memory: Memory, name: str) -> Output:
-    """Say that a TOPIC is done; its next mention opens it again."""
+    """Mark a TOPIC as done; its next mention opens it again."""
     return _topic_told(memory.topics.close(name))
 
 
@@ -237,7 +237,7 @@ def close(memory: Memory, name: str) -> Output:
 @click.argument("name", metavar="TOPIC")
 @answers
 def open_(memory: Memory, name: str) -> Output:
-    """Say that a TOPIC is not done."""
+    """Mark a TOPIC as open again."""
     return _topic_told(memory.topics.open(name))
 
 

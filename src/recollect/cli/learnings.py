@@ -14,8 +14,20 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, because, expecting, listing, page_of, paged, redactions, table
-from recollect.core.choices import PATTERN_TYPES, STATUSES, VERDICTS, Verdict
+from recollect.cli.command import (
+    Group,
+    Output,
+    answers,
+    because,
+    expecting,
+    listing,
+    of_status,
+    page_of,
+    paged,
+    redactions,
+    table,
+)
+from recollect.core.choices import PATTERN_TYPES, VERDICTS, Verdict
 from recollect.core.clock import iso
 from recollect.core.context import ME, PROJECT
 from recollect.core.decision import Decision
@@ -144,7 +156,7 @@ def add(
     with ExitStack() as editing:
         if not any(fields.values()):
             fields = dict(editing.enter_context(typed_in_editor({})))
-        missing = [name for name in ("title", *COIA) if not fields.get(name)]
+        missing = [name for name in NAMES if not fields.get(name)]
         if missing:
             raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
         captured = memory.learn(
@@ -181,13 +193,7 @@ def _options(fields: tuple[str, ...]) -> str:
 
 
 @learn.command("list")
-@click.option(
-    "--status",
-    default="active",
-    show_default=True,
-    type=click.Choice([*STATUSES, "all"]),
-    help="Only learnings of this status.",
-)
+@of_status
 @click.option("--domain", help="Only this domain.")
 @click.option("--tag", help="Only with this tag.")
 @click.option("--min-confidence", type=float, default=0.0, help="Leave out learnings below this.")
@@ -210,7 +216,7 @@ def list_(memory: Memory, ring: str, limit: int, offset: int, **wanted: Any) -> 
 @click.argument("id")
 @answers
 def show(memory: Memory, id: str) -> Output:
-    """Show a learning whole."""
+    """Show a learning in full."""
     learning = memory.learnings.get(id)
     return Output(learning, card(learning))
 
@@ -219,19 +225,21 @@ def show(memory: Memory, id: str) -> Output:
 @click.argument("id")
 @answers
 def history(memory: Memory, id: str) -> Output:
-    """Show how a learning's confidence moved, and why."""
+    """Show how a learning's confidence changed, and why."""
     events = memory.learnings.history(id)
     rows = [(iso(event.at), f"{event.new['confidence']:.3f}", event.what, event.who, event.reason) for event in events]
     return Output(listing("events", events), table(("when", "confidence", "what", "who", "reason"), rows))
 
 
+def _words(command: Any) -> Any:
+    for name in reversed(NAMES):
+        command = click.option(f"--{name}", help=f"New {name}.")(command)
+    return command
+
+
 @learn.command()
 @click.argument("id")
-@click.option("--title", help="New title.")
-@click.option("--context", help="New context.")
-@click.option("--observation", help="New observation.")
-@click.option("--implication", help="New implication.")
-@click.option("--action", help="New action.")
+@_words
 @click.option("--domain", help="New domain; an empty one removes it.")
 @click.option("--pattern-type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
@@ -243,7 +251,7 @@ def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Output:
         if all(value is None for value in fields.values()):
             learning = memory.learnings.get(id)
             version = learning.version if version is None else version
-            before = {name: getattr(learning, name) for name in ("title", *COIA)}
+            before = {name: getattr(learning, name) for name in NAMES}
             fields = dict(editing.enter_context(typed_in_editor(before)))
         after = memory.learnings.edit(id, LearningEdit(**fields), expect=version)
     return Output(after, f"{id} is now at version {after.version}")
@@ -276,7 +284,7 @@ def archive(memory: Memory, id: str, reason: str) -> Output:
 @click.argument("id")
 @answers
 def restore(memory: Memory, id: str) -> Output:
-    """Bring an archived or superseded learning back into use."""
+    """Put an archived or superseded learning back into use."""
     after = memory.learnings.restore(id)
     return Output(after, f"{id} is {after.status}")
 
@@ -339,7 +347,7 @@ def adopt(memory: Memory, id: str) -> Output:
 @click.option("--verdict", type=click.Choice(VERDICTS), required=True, help="Whether it helped.")
 @answers
 def rate(memory: Memory, learning: str, task: str | None, verdict: Verdict) -> Output:
-    """Say whether a learning helped; a person may change a verdict later."""
+    """Rate whether a learning helped; a person may change a verdict later."""
     after = memory.rate(learning, verdict, task=task)
     return Output(after, f"{learning} now has confidence {after.confidence:.3f}")
 

@@ -34,15 +34,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
-@click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
-@click.option("--join", is_flag=True, help="Use a space here that other places began, without being asked.")
-@click.option("--nested", is_flag=True, help="Begin a memory of its own inside another project.")
+@click.option("--space", help="Name in the store; by default made from the folder's name.")
+@click.option("--timezone", help="IANA time zone that decides which day it is; by default the machine's.")
+@click.option("--join", is_flag=True, help="Use a space here that another place began, without being asked.")
+@click.option("--nested", is_flag=True, help="Begin a separate memory inside another project.")
 @click.option("--share", is_flag=True, help="Keep logs and findings in the repository, for a team without a server.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
-@click.option("--all-projects", is_flag=True, help="Set agent programs up once, for all your projects; begins none.")
-@click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOOKS)), help="Have this agent program use it.")
-@click.option("--dry-run", is_flag=True, help="Show what would change in hosts' files.")
+@click.option(
+    "--all-projects", is_flag=True, help="Set up agent programs once for all your projects; begins no memory."
+)
+@click.option(
+    "--host", "hosts", multiple=True, type=click.Choice(list(HOOKS)), help="Set up this agent program; may be repeated."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would change in agent programs' files.")
 @common
 def init(
     space: str | None,
@@ -57,7 +61,7 @@ def init(
     project: str | None,
     as_json: bool,
 ) -> None:
-    """Begin a memory in this folder. Run again, it only fills in what is missing."""
+    """Begin a memory in this folder. A second run adds only what is missing."""
     from recollect.hosts.install import project_target, users_target
 
     if in_ci(os.environ) and not dry_run:
@@ -154,7 +158,7 @@ def open_(show: bool, project: str | None, as_json: bool) -> None:
 @click.command()
 @answers
 def status(memory: Memory) -> Output:
-    """Say what is remembered, what waits, and what works on words alone."""
+    """Show what is stored, what is waiting and what is wrong."""
     found = memory.status()
     now = memory.context.clock.now()
     aside = f"{counted(found.set_aside, 'write')} failed{_since(', the oldest', found.set_aside_oldest_at, now)}"
@@ -219,7 +223,7 @@ def _models(found: ModelsStatus) -> str:
 @click.command()
 @answers
 def cycle(memory: Memory) -> Output:
-    """Do everything that is due. Nothing due is fine; run it as often as you like."""
+    """Do all maintenance that is due; run it as often as you like."""
     report = memory.cycle()
     text = HELD if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
     return Output(report, text)
@@ -243,7 +247,7 @@ def tell_hosts(
             changes = install.uninstalling(target, [host])
             if not dry_run:
                 install.undo(target, [host], changes)
-                notes += [f"took our hooks and server out of {change.file}" for change in changes]
+                notes += [f"removed our hooks and server from {change.file}" for change in changes]
         else:
             notes += filter(None, [host_files.sandbox_note(target, host)])
             changes = install.installing(target, host)
@@ -287,15 +291,15 @@ def _from_now_on(target: HostFiles, hosts: Sequence[str]) -> list[str]:
 
 @click.group(cls=Group)
 def host() -> None:
-    """Agent programs and other callers: their hooks, their settings, their tokens."""
+    """Agent programs and other callers: hooks, settings, tokens."""
 
 
 @host.command()
-@click.option("--all-projects", is_flag=True, help="Take them out of your own files, which count in all projects.")
+@click.option("--all-projects", is_flag=True, help="Remove them from your own files, which apply to all projects.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff.")
 @common
 def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: bool) -> None:
-    """Take our hooks and servers out of every host's files. What is remembered stays."""
+    """Remove our hooks and servers from agent programs' files. The memory stays."""
     from recollect.hosts import install
 
     if all_projects:
@@ -316,10 +320,10 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
 
 
 @host.command()
-@click.option("--off", is_flag=True, help="Go on.")
+@click.option("--off", is_flag=True, help="Let them answer again.")
 @common
 def pause(off: bool, project: str | None, as_json: bool) -> None:
-    """Keep the hooks of this project silent: nothing is put in front of an agent, nothing is kept."""
+    """Silence the hooks of this project: agents are shown nothing, and nothing is captured."""
     found = find_project(project)
     mark = found.data / PAUSED
     if off:
@@ -360,7 +364,7 @@ def token() -> None:
     multiple=True,
     help="What it may ask for; repeatable. Default: read and write, for import read and import, for person also admin.",
 )
-@click.option("--expires", metavar="SPAN", default="", help="When it ends to be valid, such as 30d; default never.")
+@click.option("--expires", metavar="SPAN", default="", help="How long it is valid, such as 30d; by default forever.")
 @answers
 def new(memory: Memory, name: str, channel: TokenChannel, scopes: tuple[TokenScope, ...], expires: str) -> Output:
     """Make a token. Its secret is shown now and never again."""
@@ -372,7 +376,7 @@ def new(memory: Memory, name: str, channel: TokenChannel, scopes: tuple[TokenSco
 @token.command("list")
 @answers
 def list_(memory: Memory) -> Output:
-    """List tokens, newest first. Secrets are not kept."""
+    """List tokens, newest first, without their secrets."""
     found = memory.tokens.list()
     rows = [
         (
@@ -393,7 +397,7 @@ def list_(memory: Memory) -> Output:
 @click.argument("name")
 @answers
 def revoke(memory: Memory, name: str) -> Output:
-    """Refuse a token from now on, named by its name or id."""
+    """Revoke a token by its name or id."""
     gone = memory.tokens.revoke(name)
     return Output(gone, f"revoked {gone.name}")
 

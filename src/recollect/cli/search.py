@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.command import BOLD, Output, answers, listing, said
+from recollect.cli.command import BOLD, Output, answers, listing, of_status, said
 from recollect.cli.printing import visible
-from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
 from recollect.core.context import PROJECT, Event
 from recollect.core.errors import BadInput, NotFound
@@ -50,16 +49,10 @@ if TYPE_CHECKING:
 @click.option("--no-recency", is_flag=True, help="Do not prefer recent text.")
 @click.option("--no-confidence", is_flag=True, help="Ignore the confidence of learnings.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
-@click.option("--min-confidence", type=float, help="Leave out learnings below (setting search.min_confidence).")
+@click.option("--min-confidence", type=float, help="Leave out learnings below this (setting search.min_confidence).")
 @click.option("--exclude-outcome", help="Leave out learnings of this outcome.")
 @click.option("--domain", help="Only learnings of this domain.")
-@click.option(
-    "--status",
-    default="active",
-    show_default=True,
-    type=click.Choice([*STATUSES, "all"]),
-    help="Learnings of this status.",
-)
+@of_status
 @answers
 def search(
     memory: Memory,
@@ -148,7 +141,7 @@ def _bold(hit: Hit, line: str) -> str:
 @click.argument("id")
 @answers
 def why(memory: Memory, id: str) -> Output:
-    """Say where a record came from, who wrote it, how far it is trusted, and everything that happened to it."""
+    """Explain where a record came from, who wrote it, its trust, and everything that happened to it."""
     found = memory.why(id)
     return Output(found, _explained(found))
 

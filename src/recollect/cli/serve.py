@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from recollect.cli.command import Group, Output, answers, listing, progress, table
+from recollect.cli.command import Group, Output, answers, in_project, listing, progress, table
 from recollect.cli.printing import actor_of, open_memory, speak_mcp, visible
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, RecollectError, StoreBusy, Trouble
@@ -46,7 +46,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     "--allow-host", "names", multiple=True, metavar="NAME", help="A name the server goes by, as a proxy sends it."
 )
 @click.option("--no-cycle", is_flag=True, help="Leave the daily cycle to something else.")
-@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+@in_project
 def serve(
     port: int | None, host: str, expose: bool, names: tuple[str, ...], no_cycle: bool, project: str | None
 ) -> None:
@@ -195,14 +195,14 @@ def _say(line: str) -> None:
 
 
 @click.command()
-@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+@in_project
 def mcp(project: str | None) -> None:
     """Speak MCP on standard input and output, for one client. Nothing but the protocol is printed there."""
     speak_mcp(project)
 
 
 @click.command()
-@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+@in_project
 def rpc(project: str | None) -> None:
     """Answer the JSON-RPC 2.0 request (or batch) on standard input: the cstp.* methods."""
     from recollect.api.rpc import dispatch, methods

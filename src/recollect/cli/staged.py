@@ -48,7 +48,7 @@ def list_staged(memory: Memory, file: str | None, summary: bool) -> Output:
 )
 @answers
 def stage(memory: Memory, title: str, body: str) -> Output:
-    """Jot down a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
+    """Stage a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
     added = memory.staging.stage(title, body)
     said = f"{added.id} already says so" if added.repeated else f"staged {added.id}"
     return Output(added, said + redactions(added.redacted))
@@ -267,7 +267,7 @@ def rename(memory: Memory, old: str, new: str) -> Output:
 @common
 @click.pass_context
 def inbox(ctx: click.Context, /, **given: Any) -> int:
-    """Items that wait for a person. Without a sub-command, list them."""
+    """List the items that wait for a person."""
     return 0 if ctx.invoked_subcommand else _list_items(**given)
 
 

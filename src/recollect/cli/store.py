@@ -96,7 +96,7 @@ def verify(file: Path | None, project: str | None) -> Output:
 @click.option(
     "--host",
     type=click.Choice(list(HOOKS)),
-    help="Test this host's hooks instead, and show what its last session was given.",
+    help="Test this agent program's hooks instead, and show what its last session was given.",
 )
 @prints
 def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: str | None) -> Output:
@@ -142,7 +142,7 @@ def _prove(memory: Memory, host: str) -> Output:
     from recollect.hosts.install import prove
 
     proof = prove(memory.project, memory, host, os.environ)
-    lines = [f"{host} does not know of this memory; run: recollect init --host {host}"]
+    lines = [f"{host} is not set up for this memory; run: recollect init --host {host}"]
     if proof.place:
         lines = [f"{host} calls Recollect through {proof.place}"]
     if proof.place and proof.tried:
@@ -361,9 +361,9 @@ def migrate(source: str, target: str, project: str | None) -> Output:
 @click.argument("place", type=click.Path(path_type=Path))
 @answers
 def leave(memory: Memory, place: Path) -> Output:
-    """Take PLACE out of those that use this memory. What is remembered stays; `recollect init` there adds it again."""
+    """Stop PLACE from using this memory, which stays; `recollect init` there adds it again."""
     if memory.context.actor.trust != "human":
-        raise Forbidden("only a person may take a place away from a memory")
+        raise Forbidden("only a person may remove a place from a memory")
     project, shown = memory.project, os.path.abspath(place)
     if register.remove(project.home, project.settings.space, shown) is None:
         raise NotFound(f"{shown} does not use this memory. `recollect status` lists the places that do")

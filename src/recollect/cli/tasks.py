@@ -109,7 +109,7 @@ def outcome() -> None:
 @click.option("--name", default="", help="What it is called.")
 @answers
 def outcome_add(memory: Memory, id: str, name: str) -> Output:
-    """Name an outcome before it is used; unknown ids are created on first use anyway."""
+    """Name an outcome in advance; an unknown id is created on first use."""
     made = memory.work.add_outcome(id, name=name)
     return Output(made, f"outcome {made.id}")
 
@@ -131,7 +131,7 @@ def outcome_list(memory: Memory, **page: int) -> Output:
 @click.option("--title", default="", help="What it is about.")
 @answers
 def task_add(memory: Memory, id: str, outcome: str | None, title: str) -> Output:
-    """Name a task before it is used; unknown ids are created on first use anyway."""
+    """Name a task in advance; an unknown id is created on first use."""
     made = memory.work.add_task(id, outcome=outcome, title=title)
     return Output(made, f"task {made.id}")
 
@@ -153,7 +153,7 @@ def task_list(memory: Memory, outcome: str | None, **page: int) -> Output:
 @paged
 @answers
 def task_shown(memory: Memory, task: str, **page: int) -> Output:
-    """What a task was shown, and the verdicts."""
+    """Show what a task was given, with the verdicts."""
     found, total = memory.work.injection_page(task=task, **page)
     rows = [(each.learning_id, iso(each.injected_at), each.feedback or "no verdict") for each in found]
     text = table(("learning", "shown", "verdict"), rows, f"task {task} was shown nothing")

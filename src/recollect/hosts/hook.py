@@ -60,7 +60,7 @@ SILENT = "Hooks are silent until you run: recollect host pause --off"
 
 
 def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> bool:
-    """Whether the user silenced hooks, here or for now."""
+    """Whether the user silenced hooks, in this folder or in the whole project."""
     if (project.data / PAUSED).exists():
         return True
     if not project.settings.hosts.ignore:

@@ -155,15 +155,14 @@ CLAUDE_CODE_ROOTS, CODEX_SANDBOX = ("sandbox", "filesystem", "allowWrite"), "san
 BEGIN, END = "# >>> recollect", "# <<< recollect"
 
 RUN = '"${XDG_STATE_HOME:-$HOME/.local/state}/recollect/' + LAUNCHER + '"'
-_ABSENT = "Recollect is not installed on this machine"
 _NO_TOOLS = json.dumps(
     {
         "protocolVersion": "2025-06-18",
         "serverInfo": {"name": SERVER, "version": "0"},
         "capabilities": {"prompts": {}},
         "tools": [],
-        "prompts": [{"name": SERVER, "description": _ABSENT}],
-        "messages": [{"role": "user", "content": {"type": "text", "text": f"{_ABSENT}. How do I install it?"}}],
+        "prompts": [{"name": SERVER, "description": "Recollect is not installed on this machine"}],
+        "messages": [],
     }
 )
 SERVER_LINE = (
@@ -238,7 +237,7 @@ class HostFiles:
         at_home = bool(home) and place.is_relative_to(Path(home or "").resolve())
         if place.is_relative_to(self.root) or (at_home and place.name == Path(file).name):
             return place
-        raise BadInput(f"{file} links to {place}; it may lead into the project, or to its namesake in your home")
+        raise BadInput(f"{file} links to {place}. It may link only into the project, or to the same file in your home")
 
 
 def users_file(file: str, environ: Mapping[str, str]) -> Path:
@@ -336,7 +335,7 @@ def sandbox_note(target: HostFiles, host: str) -> str:
     if {_from_home(target), str((target.data or Path()).resolve())} & {*listed}:
         return ""
     return (
-        f"{file} has settings of its own for Codex's sandbox. Commands that write the memory there need this in "
+        f"{file} already configures Codex's sandbox. So that commands there can write the memory, add this to "
         f"writable_roots of [{CODEX_SANDBOX}]: {_toml(_from_home(target))}"
     )
 

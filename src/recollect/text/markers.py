@@ -218,12 +218,10 @@ VERBS = frozenset(
 # As often nouns as verbs: they give advice only when an object follows.
 _NOUNS_TOO = frozenset(
     """
-    back batch block build cache call catch change check chunk clear clone close commit copy cover cut debounce
-    delete deploy document drop export filter force format group host import index limit list load lock log look
-    lower map mark match merge mock name open order override parse patch plan point pool prefix prune pull push
-    query queue quote rate record refresh release repeat report reset retry return roll route run sample schedule
-    scope seed separate set share sort start stop stream stub sync tag test trace track update upgrade upload
-    version warm watch
+    back batch build cache call catch check clear close commit copy debounce delete deploy document drop export filter
+    format group import limit list load lock log look map match merge open order parse pin point pool prefix pull push
+    query queue rate record release report reset retry return roll route run schedule scope set share sort start stop
+    sync tag test trace track update upgrade upload watch
     """.split()
 )
 _OBJECT = lazy(
@@ -233,14 +231,13 @@ _OBJECT = lazy(
 )
 # Any other word before "the", "a" or "it" is a verb too, unless it is one of these. Of 105 such openings in notes of
 # StackExchange and commits of PostgreSQL, 93 were orders; the words that opened the other 12 are in the list now.
-_DOES = lazy(r"[A-Z]?[a-z]+(?:-[a-z]+)? (?:an?|the|it|them|your|our|its|every|each|any|all|both)\s")
+_DOES = lazy(r"[A-Z]?[a-z]+(?:-[a-z]+)? (?:an?|the|it|them|your|our|its|every|each|any|all|both)\b")
 _NO_ORDERS = STOP_WORDS | frozenset(
     """
-    above across against along although another anyone around aside behind below beneath beside beyond despite either
-    else ever everyone except given half hence here instead later least less like likewise many maybe much near neither
-    never next nobody none nothing often onto otherwise outside past per perhaps plus quite rather since soon still
-    though throughout together toward towards underneath unless unlike upon via whatever whenever whereas wherever
-    whether whilst within without worth yet
+    above across against along although around aside behind below beneath beside beyond despite either else except given
+    half hence here instead later least less like likewise many maybe much near neither never nor often onto otherwise
+    outside past per perhaps plus quite since soon still though throughout toward underneath unless unlike upon via
+    whatever whenever whereas wherever whether whilst within without yet
     broke became began bought brought built came caught chose did drew fell felt forgot found gave got grew hid kept
     knew led left lost made meant met paid ran rose said sat saw sent shook sold spent spoke stood stuck taught thought
     threw told took went woke won wore written wrote
