@@ -132,7 +132,7 @@ def test_codexs_own_list_of_folders_is_not_replaced_and_init_says_what_to_add(
     place.write_text(text + added.format("/other"))
     for _ in range(2):
         said = shell.said("init", "--host", "codex")
-        assert f"{place} has settings of its own for Codex's sandbox" in said
+        assert f"{place} already configures Codex's sandbox" in said
         assert f'"{DATA}"' in said
     document = tomllib.loads((shell.folder / CODEX).read_text())
     assert DATA not in document.get("sandbox_workspace_write", {}).get("writable_roots", [])

@@ -69,16 +69,8 @@ def run(given: dict[str, Any]) -> int:
     if given.get("description") == "-":
         given["description"] = read_stdin()
     with open_memory(given.get("project")) as memory:
-        chosen = memory.inject(
-            task=given["task"],
-            outcome=given["outcome"],
-            title=given.get("title", ""),
-            description=given.get("description", ""),
-            learnings=tuple(given.get("learning", ())),
-            max_learnings=given.get("max_learnings"),
-            min_confidence=given.get("min_confidence"),
-            budget=given.get("budget"),
-        )
+        options = {name: value for name, value in given.items() if name not in ("learning", "full", "json", "project")}
+        chosen = memory.inject(**{"title": "", **options}, learnings=tuple(given.get("learning", ())))
         text = _whole(memory, given, chosen.markdown) if given.get("full") else chosen.markdown
     if given.get("json"):
         import json

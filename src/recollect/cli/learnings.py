@@ -135,41 +135,21 @@ def learn() -> None:
     help="What kind of insight it is.",
 )
 @click.option("--confidence", type=float, help="Between 0 and 1; by default it depends on author and type.")
-@click.option("--outcome", help="Id of the outcome it came from.")
-@click.option("--task", help="Id of the task it came from.")
+@click.option("--outcome", "source_outcome_id", help="Id of the outcome it came from.")
+@click.option("--task", "source_task_id", help="Id of the task it came from.")
 @click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
 @to_ring
 @answers
-def add(
-    memory: Memory,
-    to: str,
-    tags: tuple[str, ...],
-    domain: str | None,
-    pattern_type: Any,
-    confidence: float | None,
-    outcome: str | None,
-    task: str | None,
-    anyway: bool,
-    **fields: str | None,
-) -> Output:
+def add(memory: Memory, to: str, **given: Any) -> Output:
     """Add a learning. Without options, your editor opens."""
+    fields = {name: given.pop(name) for name in NAMES}
     with ExitStack() as editing:
         if not any(fields.values()):
             fields = dict(editing.enter_context(typed_in_editor({})))
         missing = [name for name in NAMES if not fields.get(name)]
         if missing:
             raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
-        captured = memory.learn(
-            **fields,
-            tags=tags,
-            domain=domain,
-            pattern_type=pattern_type,
-            confidence=confidence,
-            source_outcome_id=outcome,
-            source_task_id=task,
-            anyway=anyway,
-            to=to,
-        )
+        captured = memory.learn(**fields, **given, to=to)
     learning = captured.learning
     said = f"saved {learning.id}" + (f" in ring {to}" if to != PROJECT else "")
     if captured.merged:
@@ -359,19 +339,17 @@ def rate(memory: Memory, learning: str, task: str | None, verdict: Verdict) -> O
 @click.option("--implication", default="", help="Of a staged entry: what it means for future work (the body).")
 @click.option("--action", default="", help="Of a staged entry: what to do (the title).")
 @answers
-def promote(memory: Memory, id: str, title: str | None, context: str, implication: str, action: str) -> Output:
+def promote(memory: Memory, id: str, title: str | None, **fields: str) -> Output:
     """Make a learning of a finding (finding/WORK-ID#2) or of a staged entry (its slug), with its provenance."""
     finding = id.startswith("finding/")
-    if finding and (context or implication or action):
+    if finding and any(fields.values()):
         raise BadInput("a finding takes --title only; edit the learning afterwards: recollect learn edit")
     if title and not finding:
         raise BadInput("a staged entry keeps its title; edit the learning afterwards: recollect learn edit")
     if finding:
         captured = memory.themes.promote(id, title=title)
     else:
-        captured = memory.staging.promote(
-            id.removeprefix("staged/"), context=context, implication=implication, action=action
-        )
+        captured = memory.staging.promote(id.removeprefix("staged/"), **fields)
     learning = captured.learning
     said = f"{learning.id} already says so" if captured.merged else f"saved {learning.id} from {id}"
     return Output({**vars(learning), "merged": captured.merged}, said)

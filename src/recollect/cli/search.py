@@ -46,27 +46,19 @@ if TYPE_CHECKING:
     help="Words and meaning, words alone, or meaning alone.",
 )
 @click.option("--semantic-weight", type=float, metavar="W", help="Share of meaning, 0 to 1; 0.5 is the default.")
-@click.option("--no-recency", is_flag=True, help="Do not prefer recent text.")
-@click.option("--no-confidence", is_flag=True, help="Ignore the confidence of learnings.")
+@click.option("--no-recency", "recency", flag_value=False, default=True, help="Do not prefer recent text.")
+@click.option(
+    "--no-confidence", "confidence", flag_value=False, default=True, help="Ignore the confidence of learnings."
+)
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @click.option("--min-confidence", type=float, help="Leave out learnings below this (setting search.min_confidence).")
 @click.option("--exclude-outcome", help="Leave out learnings of this outcome.")
 @click.option("--domain", help="Only learnings of this domain.")
 @of_status
 @answers
-def search(
-    memory: Memory,
-    query: str,
-    limit: int | None,
-    no_recency: bool,
-    no_confidence: bool,
-    explain: bool,
-    **options: Any,
-) -> Output:
+def search(memory: Memory, query: str, limit: int | None, **options: Any) -> Output:
     """Find anything in memory that fits a text; without a text list the latest. Finding nothing exits with 0."""
-    hits = memory.search(
-        query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
-    )
+    hits = memory.search(query, limit=limit, **options)
     limit, offset = memory.context.settings.search.limit if limit is None else limit, options["offset"]
     note = ""
     if not hits:

@@ -183,14 +183,9 @@ def finding() -> None:
 @click.option("--rule", "proposed_rule", default="", help="The rule you propose.")
 @click.option("--disposition", default="", help="What was done about it; `dismissed` keeps it out of themes.")
 @answers
-def add(
-    memory: Memory, description: str, work_id: str, category: str, source: str, proposed_rule: str, disposition: str
-) -> Output:
+def add(memory: Memory, work_id: str, **given: str) -> Output:
     """Add a finding to its work unit."""
-    new = NewFinding(
-        description=description, category=category, source=source, proposed_rule=proposed_rule, disposition=disposition
-    )
-    made = memory.themes.add(work_id, new)
+    made = memory.themes.add(work_id, NewFinding(**given))
     if made.warning:
         click.echo(f"recollect: {made.warning}", err=True)
     return Output({"id": made.id, **vars(made)}, f"saved {made.id}")

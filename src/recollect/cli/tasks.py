@@ -208,7 +208,7 @@ def hook(event: str, host: str, pid: int) -> int:
 
 @click.command()
 def inject(**given: Any) -> int:
-    """Print the learnings that matter for a task, as Markdown, and remember that the task was shown them.
+    """Print the learnings that matter for a task, as Markdown, and remember that it was shown them.
 
     Nothing relevant prints nothing and exits 0.
     """

@@ -387,10 +387,7 @@ def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:
 
     if not moment.transcript or not is_odd(moment.transcript):
         return moment, None
-    said = (
-        f"the transcript {moment.transcript} is not a regular file, so it was not opened; the rest of the event was "
-        "kept. Let the host name the file that it writes its transcript to"
-    )
+    said = f"the transcript {moment.transcript} is not a regular file, so it was not opened; the rest was kept"
     return replace(moment, transcript=""), BadInput(said)
 
 

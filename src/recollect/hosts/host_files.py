@@ -155,15 +155,9 @@ CLAUDE_CODE_ROOTS, CODEX_SANDBOX = ("sandbox", "filesystem", "allowWrite"), "san
 BEGIN, END = "# >>> recollect", "# <<< recollect"
 
 RUN = '"${XDG_STATE_HOME:-$HOME/.local/state}/recollect/' + LAUNCHER + '"'
-_NO_TOOLS = json.dumps(
-    {
-        "protocolVersion": "2025-06-18",
-        "serverInfo": {"name": SERVER, "version": "0"},
-        "capabilities": {"prompts": {}},
-        "tools": [],
-        "prompts": [{"name": SERVER, "description": "Recollect is not installed on this machine"}],
-        "messages": [],
-    }
+_NO_TOOLS = (
+    '{"protocolVersion": "2025-06-18", "serverInfo": {"name": "recollect", "version": "0"}, "capabilities": '
+    '{"prompts": {}}, "tools": [], "prompts": [{"name": "recollect", "description": "not installed here"}]}'
 )
 SERVER_LINE = (
     f'run={RUN}; [ -x "$run" ] && exec "$run" mcp; while read -r line; do '
@@ -171,8 +165,8 @@ SERVER_LINE = (
     f"""[ -z "$id" ] || echo '{{"jsonrpc": "2.0", "id": '"$id"', "result": {_NO_TOOLS}}}'; done"""
 )
 """What a host has its shell run as our server. Where Recollect is missing, the shell itself answers that there are no
-tools: a colleague who has only the files of a shared repository must not be told that a server failed. The prompt is
-for Gemini CLI, which calls a server that offers nothing an error."""
+tools: a colleague who has only the files must not be told that a server failed. Gemini CLI calls a server without
+even a prompt an error."""
 PLACES = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RECOLLECT_HOME")
 """Variables that say where our files are; Codex gives a server only those that its file names."""
 READING = ("search", "get", "why", "brief", "last", "learn list", "learn show", "log show", "status")
@@ -335,7 +329,7 @@ def sandbox_note(target: HostFiles, host: str) -> str:
     if {_from_home(target), str((target.data or Path()).resolve())} & {*listed}:
         return ""
     return (
-        f"{file} already configures Codex's sandbox. So that commands there can write the memory, add this to "
+        f"{file} already configures Codex's sandbox. So that commands can write the memory, add this to "
         f"writable_roots of [{CODEX_SANDBOX}]: {_toml(_from_home(target))}"
     )
 

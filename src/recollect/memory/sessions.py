@@ -254,11 +254,14 @@ def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
 
 
 def _value(part: Any, type: str) -> Any:
-    """One value of a file, checked against its record's field."""
+    """One value of a file as its record has it. Up to version 0.1 numbers and yes or no were written as texts."""
+    if type == "int":
+        return int(part)
+    if type == "bool":
+        return bool(part)
     if type.startswith("tuple"):
         return tuple(_value(each, "str") for each in part)
-    wanted = {"int": int, "bool": bool}.get(type, str)
-    if not isinstance(part, wanted) and not (part is None and "None" in type):
+    if not isinstance(part, str) and not (part is None and "None" in type):
         raise BadInput("not a record of the spool")
     return part
 

@@ -151,15 +151,12 @@ _WORD_LETTERS, _HAN_LETTERS, _SYLLABLES = 13, 3, 6  # chosen: "einverstanden"; "
 
 def _is_plain(said: str) -> bool:
     """Whether this is one word in plain letters: no name such as README, no path."""
-    word = re.sub(
-        r"['’\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e-]",
-        "",
-        said.strip(" \n,.!?;:…。，、！？،؛؟।"),
-    )
+    word = re.sub("['’-]", "", said.strip(" \n,.!?;:…。，、！？،؛؟।"))
     most = _WORD_LETTERS
     if word[:1] >= "\u2e80":  # Japanese for "go on" ends in hiragana; names of things are in katakana
         most = _SYLLABLES if re.search(r"[\u3040-\u309f\uac00-\ud7af]$", word) else _HAN_LETTERS
-    return word.isalpha() and len(word) <= most and word[1:] == word[1:].lower()
+    plain = all(c.isalpha() or not c.isascii() for c in word)  # a vowel sign of Hindi or Thai is no letter
+    return bool(word) and plain and len(word) <= most and word[1:] == word[1:].lower()
 
 
 def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
