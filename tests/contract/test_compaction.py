@@ -413,6 +413,17 @@ REWORDED = {
 }
 
 
+def test_a_models_summary_inside_a_fence_is_read(open_memory: Opener) -> None:
+    answer = f"```markdown\n## Topics\n{WORDS} (2026-03-02#3)\n```"
+    memory = open_memory(models=ScriptedModels({"daily": ScriptedProvider([answer])}))
+    put_log(memory, "2026-03-02", SAID)
+    memory.journal.compact()
+    node = nodes.parse("daily/2026-03-02", memory.journal.node("daily/2026-03-02"))
+    assert node.generator == SCRIPTED
+    assert "```" not in node.body
+    assert WORDS in node.body
+
+
 @pytest.mark.parametrize("said", REWORDED)
 def test_no_model_words_what_a_person_said(open_memory: Opener, said: str) -> None:
     """Findings A4: a rule was inverted, a user's facts were changed, and both reached ROOT.md."""
