@@ -625,6 +625,25 @@ def test_what_the_agent_sees_is_shown_with_reasons_and_injects_what_is_ticked(si
     assert [each.learning_id for each in site.memory.work.injections(task="T-9")] == [shown.id]
 
 
+def test_nothing_that_is_shown_reads_as_below_a_bar_and_a_rings_hits_have_reasons(site: Site) -> None:
+    mine = site.memory.learn(learning(WEBHOOKS)).learning
+    moved = site.memory.learnings.move(mine.id, to="me").learning
+    for number in range(6):
+        text = f"Moved the Stripe webhooks of shop {number} behind a queue, because they arrive out of order"
+        site.memory.journal.add(NewEntry(text=text, topic=f"Stripe webhooks of shop {number}"))
+    site.go("/agent?prompt=Handle+Stripe+webhooks+that+arrive+out+of+order")
+    given = "".join(site.page.locator("[data-part=given]").all_text_contents())
+    told = site.page.locator("li.why")
+    shown = [each for each in told.all_inner_texts() if "left out" not in each]
+    assert len(shown) > 1
+    assert not [each for each in shown if "below" in each.lower() or "no room" in each.lower()]
+    ring = told.filter(has_text="ring me")
+    assert moved.id in given
+    assert "shown" in ring.inner_text()
+    assert "Matched: " in ring.inner_text()
+    assert str(WEBHOOKS["title"]) in ring.inner_text()
+
+
 def test_the_menu_stands_still_and_controls_in_a_row_are_one_height(site: Site) -> None:
     site.page.set_viewport_size({"width": 400, "height": 800})
     menus = set()
