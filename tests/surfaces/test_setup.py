@@ -214,7 +214,7 @@ def test_init_takes_hooks_out_again_when_the_plugin_came_later(shell: Shell) -> 
     doubled = f"hooks are set up twice, for all projects and in {SETTINGS}, .mcp.json"
     assert doubled in shell.run("doctor", "--host", "claude-code").stdout.decode()
     assert f"--- a/{SETTINGS}" in shell.said("init", "--host", "claude-code", "--dry-run")
-    assert f"took our hooks and server out of {SETTINGS}" in shell.said("init", "--host", "claude-code")
+    assert f"removed our hooks and server from {SETTINGS}" in shell.said("init", "--host", "claude-code")
     assert files(shell) == before | codex
     assert "hooks are set up twice" not in shell.run("doctor", "--host", "claude-code").stdout.decode()
     shell.said("host", "uninstall")
