@@ -74,6 +74,7 @@ def home(visit: Visiting) -> HTMLResponse:
     dates = [(monday + timedelta(weeks=number)).date() for number in range(WEEKS)]
     fresh = {what: sum(times.values()) for what, times in memory.work.activity(since=seen, span=10**15).items()}
     days = memory.journal.days()
+    learned, total = memory.learnings.page(limit=5)
 
     def week(number: int, *whats: str) -> int:
         return sum(weeks.get(what, {}).get(number, 0) for what in whats)
@@ -88,12 +89,12 @@ def home(visit: Visiting) -> HTMLResponse:
         title="Home",
         seen=seen,
         fresh=[(fresh[what], noun, path) for what, noun, path in NEW if fresh.get(what)],
-        learned=[one for one in memory.learnings.page(limit=5)[0] if one.created_at >= seen],
+        learned=[one for one in learned if one.created_at >= seen],
         reviews=memory.decisions.review_queue(due_only=True),
         asks=len(memory.models.pending()),
         themes=memory.themes.due(),
         totals=[
-            (memory.learnings.page(limit=1)[1], "learning", "/learnings"),
+            (total, "learning", "/learnings"),
             (memory.decisions.page(limit=1)[1], "decision", "/decisions"),
             (sum(day.entries for day in days), "entry", "/journal"),
             (len(days), "day", "/journal"),
