@@ -122,9 +122,9 @@ def first_name(tx: Tx, entry: str) -> str:
 
 def names_between(tx: Tx, first: date, last: date) -> dict[str, str]:
     """The names of entries' first topics, by the entries' references (`2026-03-02#1`)."""
-    sql = (
+    sql = (  # +place: no skip scan
         "SELECT e.entry_id, t.name FROM topic_entries e JOIN topics t ON t.space = e.space AND t.id = e.topic_id "
-        "WHERE e.space = :space AND e.place = 1 AND e.entry_id >= :first AND e.entry_id < :after ORDER BY e.entry_id"
+        "WHERE e.space = :space AND +e.place = 1 AND e.entry_id >= :first AND e.entry_id < :after ORDER BY e.entry_id"
     )
     found = tx.rows(sql, first=f"log/{first}", after=f"log/{last}$")
     return {id.removeprefix("log/"): name for id, name in found}
