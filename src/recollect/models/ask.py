@@ -32,17 +32,12 @@ from recollect.text.storable import storable
 from recollect.text.summarise import altered
 
 T = TypeVar("T")
-TRIES = 3  # of one question; design
+TRIES = 3  # attempts at one question; design
 OFFLINE = "offline"
-MAX_PAUSE = 20.0
-"""Seconds that are waited before a retry; when a server asks for longer, the offline answer is used."""
-RETELLS = ("extract", "observe")  # besides the questions that name a share of words, or words, to keep
-POLL = 0.2  # seconds between two looks at what another process asked
-RETOLD_SHARE = 0.5
-"""Share of an answer's words that must come from its sources where it only retells them. Chosen: a paraphrase keeps
-names and terms, an answer about something else does not."""
-MAX_SOURCE_CHARS = 200_000
-"""Longer sources are not sent: about 50,000 tokens, which every current model's context holds."""
+MAX_PAUSE = 20.0  # seconds before a retry; when a server asks for longer, the offline answer is used
+POLL = 0.2  # seconds between two looks for another process's answer
+RETOLD_SHARE = 0.5  # least share of a retelling's words from its sources; chosen: paraphrases keep names and terms
+MAX_SOURCE_CHARS = 200_000  # longer ones are not sent: about 50,000 tokens, which every current model's context holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +49,16 @@ class Ask(Generic[T]):
     sources: Sequence[str]
     offline: Callable[[], T]
     accept: Callable[[str], T]  # raises BadInput
-    prompt: str = ""  # the prompt's name, where it is not the kind's
+    prompt: str = ""  # the prompt's name, if not the kind
     must_keep: Sequence[str] = ()  # texts that the answer must say again
-    ours: Callable[[str], str] = str  # an answer without what we put in ourselves, before it is checked
+    ours: Callable[[str], str] = str  # removes what Recollect itself put into an answer, before the checks
     own_words: float = 0.0  # share of the answer's words that the sources must have
     longest: int | None = None  # characters of an answer; None: no longer than its sources
     max_tokens: int = 1000
     timeout: float = 30.0
 
     def __post_init__(self) -> None:
-        """Sources may come from files that people write by hand: no model, and no row of an ask, is given a secret."""
+        """Redact the sources: files written by hand may hold a secret, which no model and no row may get."""
         object.__setattr__(self, "sources", tuple(map(storable, self.sources)))
 
     @cached_property
@@ -83,14 +78,14 @@ class Ask(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelAnswer(Generic[T]):
-    """An answer and who gave it; `generator` is stored with whatever is made from it."""
+    """`generator` names who gave the answer; it is stored with everything made from it."""
 
     value: T
     generator: str
 
 
 class AgentProvider:
-    """The agent as a provider. It answers later; until then the offline answer is used."""
+    """The agent as a provider: it answers later, so the offline answer is used now."""
 
     name = "agent"
 
@@ -99,8 +94,7 @@ class AgentProvider:
 
 
 def ask(ctx: Context, question: Ask[T], limit: CallLimit | None = None) -> ModelAnswer[T]:
-    """The answer of the model configured for this kind of question; the offline answer if there is none, if it fails,
-    or if this limit, or that of the cycle or command, allows no further try."""
+    """The model's answer; the offline one if there is no model, it fails, or a limit allows no further call."""
     if isinstance(ctx.models, LimitedModels) and ctx.models.dry and ctx.models.configured(question.kind) is not None:
         return cached_answer(ctx, question, closing=False) or ModelAnswer(value=question.offline(), generator=OFFLINE)
     provider = ctx.models.provider(question.kind)
@@ -120,7 +114,7 @@ def ask(ctx: Context, question: Ask[T], limit: CallLimit | None = None) -> Model
 
 
 def cached_answer(ctx: Context, question: Ask[T], *, closing: bool = True) -> ModelAnswer[T] | None:
-    """An answer from the cache that still passes the checks; no model is called. `closing` closes an agent's ask."""
+    """A cached answer that still passes the checks. `closing` closes an agent's ask."""
     with ctx.db.read(ctx.space) as tx:
         kept = model_rows.get_answer(tx, question.key)
         waiting = closing and kept is not None and model_rows.get_ask(tx, question.id) is not None
@@ -170,7 +164,7 @@ def check_answer(question: Ask[T], text: str) -> T:
         raise BadInput(f"the answer adds something that is in no source: {added[0][:80]!r}")
     if question.own_words and summarise.own_share(said, sources) < question.own_words:
         raise BadInput("the answer is about something else")
-    if (question.own_words or question.must_keep or question.kind in RETELLS) and (
+    if (question.own_words or question.must_keep or question.kind in ("extract", "observe")) and (
         other := altered(said, [word for source in question.sources for word in strings_in(source)])
     ):
         raise BadInput(f"the answer changes a negation, number, date or name: {other[:80]!r}")
@@ -180,7 +174,7 @@ def check_answer(question: Ask[T], text: str) -> T:
 
 
 def generator_of(name: str, question: Ask[T]) -> str:
-    """Who answers, by which version of the prompt: what an older version made is made again."""
+    """The provider and the prompt's version; what an older version made is made again."""
     return f"{'-'.join(name.split())}@{question.prompt_text.version}"
 
 
@@ -293,7 +287,7 @@ def load_prompt(name: str) -> PromptText:
 
 
 def prompt_version(ctx: Context, kind: str) -> str:
-    """The version of the prompt that a model is asked with for a kind; empty where no model is configured."""
+    """The version of a kind's prompt; empty where no model is configured."""
     return load_prompt(kind).version if ctx.models.provider(kind) is not None else ""
 
 
@@ -324,7 +318,6 @@ def strip_fence(text: str) -> str:
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The JSON object a model was asked for."""
     try:
         given = json.loads(strip_fence(text))
     except (ValueError, RecursionError):
@@ -335,7 +328,7 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def read_text(given: dict[str, Any], name: str, *, most: int) -> str:
-    """A field that must be words, on one line."""
+    """A field's text on one line."""
     value = given.get(name)
     if not isinstance(value, str) or not value.strip():
         raise BadInput(f"{name} must be a text")

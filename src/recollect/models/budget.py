@@ -1,9 +1,8 @@
 """What model calls may cost: a claim for each question, tokens reserved before a call and settled after it.
 
-This is the one place that limits calls: `CallLimit` how many a pass makes, `limited` how many a cycle or a command
-makes in all its passes, the daily budget of a space how many tokens they use. The budget is never exceeded: until a
-call reports what it used, it counts with the most it can use. No transaction is open while a model works. Knows nothing
-about prompts and answers.
+`CallLimit` limits the calls of a pass, `limited` those of a whole cycle or command, the daily budget the tokens of a
+space. The budget is never exceeded: until a call reports its usage, it counts with the most it can use. No transaction
+is open during a call. Knows nothing about prompts and answers.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ from recollect.text.tokens import tokens
 
 EMBEDDING = "embedding"
 CLAIM_SECONDS = 600.0  # for embedding a batch; the endpoint's own limit is 30 seconds for 64 texts
-CHARS_PER_TOKEN = 20
-"""More than the longest usual token has: text beyond `max_tokens` of these is not counted against the budget."""
-WIRE_TOKENS = 200
-"""Tokens that a wire format may add to what is sent: roles, separators, a system preamble."""
+CHARS_PER_TOKEN = 20  # more than the longest usual token has; text beyond `max_tokens` of these is not counted
+WIRE_TOKENS = 200  # that a wire format may add to a request: roles, separators, a system preamble
 
 
 @dataclass(kw_only=True)
@@ -47,9 +44,9 @@ class CallLimit:
 
 
 class LimitedModels:
-    """Models with one limit on calls for everything that is asked through them.
+    """Models that share one limit on calls.
 
-    A `dry` run uses cached answers, else the offline ones: it costs nothing, leaves no ask open and waits for nobody.
+    A `dry` run uses cached answers, else the offline ones: it costs nothing, leaves no ask open and does not wait.
     """
 
     def __init__(self, models: Models, limit: CallLimit, *, dry: bool = False):
@@ -61,7 +58,7 @@ class LimitedModels:
 
 
 def limited(ctx: Context, *, dry: bool = False) -> Context:
-    """The same within `models.calls`, unless a limit holds already: then a part of a cycle shares the cycle's."""
+    """The context with a limit of `models.calls`; a part of a cycle shares the cycle's limit."""
     if limits(ctx):
         return ctx
     return replace(ctx, models=LimitedModels(ctx.models, CallLimit(left=ctx.settings.models.calls), dry=dry))
@@ -143,7 +140,7 @@ def count_fallback(ctx: Context, *, kind: str, generator: str) -> None:
 def call_once(
     ctx: Context, prompt: Prompt, *, kind: str, generator: str, call: Callable[[], Completion]
 ) -> tuple[Completion, Usage]:
-    """Make one call within the budget, without a cache or retries; its answer and usage. Raises NoAnswer."""
+    """Make one call within the budget, without cache or retries."""
     with claimed(ctx, ctx.ids("call"), kind=kind, generator=generator, seconds=prompt.timeout + 10) as claim:
         assert claim is not None  # the id is new
         if not reserve_tokens(claim, prompt):
@@ -157,7 +154,7 @@ def call_once(
 
 
 def embed(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
-    """Vectors of texts. A call to an endpoint is counted like any other; the local model is free."""
+    """Vectors of texts. A call to an endpoint counts against the budget; the local model is free."""
     if not getattr(embedder, "billed", False):
         return embedder.embed(texts)
     made: list[Any] = []

