@@ -1,7 +1,6 @@
-"""How learnings and decisions change: by the rules of trust, versioned, with an event that undo goes back to.
+"""Changing learnings and decisions: who may, the new version, its event, and undo.
 
-A change that the rules turn into a proposal changes nothing and is put into the inbox; `distil/inbox.py` carries it out
-when a person accepts it.
+A change that needs a person's consent goes to the inbox; `distil/inbox.py` carries it out when a person accepts it.
 """
 
 from __future__ import annotations
@@ -25,20 +24,19 @@ from recollect.text.storable import storable
 PROPOSAL = "proposal"
 MOST_PROPOSALS = 20  # chosen: what one caller from outside may have waiting in the inbox; a person can still read them
 MOST_REASON = 10_000  # characters; the same as a field of a learning
-MOOT = "moot"  # the resolution of an item about two records one of which went out of use
-SHOWN_WORDS = 60  # of a proposal in the list of the inbox; `inbox show` has all of it
+MOOT = "moot"  # the resolution of an item when one of its two records goes out of use
+SHOWN_WORDS = 60  # of a proposal in the list of the inbox; `inbox show` prints all of it
 
 R = TypeVar("R", Learning, Decision)
 
 
 @record
 class Noun(Generic[R]):
-    """What differs between the two nouns.
+    """What differs between learnings and decisions.
 
-    `state` are the fields that a change may touch; events keep them before and after. `words` are its text. `begins`
-    is the event of a new record, `unasked` are events that no undo takes back. `checked` refuses what may not be saved.
-    `undone` gives the record as it was before an event; the state before has been put back already, unless the event
-    began the record.
+    `state` names the fields that a change may touch, `words` those with text. `begins` is the event of a new record;
+    undo skips `unasked` events. `checked` refuses what may not be saved. `undone` gives the record as it was before an
+    event; its caller has put the state back already, unless the event began the record.
     """
 
     name: str
@@ -66,7 +64,7 @@ def changed(
 ) -> R:
     """Change a record, or propose the change.
 
-    The strictest of the verbs decides. `given` is what carries out the proposal when a person accepts it.
+    The strictest of the verbs decides. A proposal keeps `given`, so that it can be carried out later.
     """
     with ctx.db.write(ctx.space) as tx:
         before = noun.get(tx, id)
@@ -91,7 +89,7 @@ def adopt(noun: Noun[R], ctx: Context, id: str, *, expect: int | None = None) ->
 
 
 def adopt_known(noun: Noun[R], tx: Tx, ctx: Context, known: R, *, change: str, reason: str) -> None:
-    """The same as part of an import; whether a person vouches was checked when the import began."""
+    """Adopt during an import, which has checked that a person vouches."""
     save(noun, tx, ctx.trusted_as("human"), known, vouched_for(known), f"{noun.name}.adopted", change, reason)
 
 
@@ -111,10 +109,7 @@ def save(
     *,
     also: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write what differs, with its event; without a difference nothing is written.
-
-    `also` are facts about the time before the change that its undo needs.
-    """
+    """Write the fields that differ, and their event. `also` is what undo needs besides them."""
     moved = [name for name in noun.state if getattr(before, name) != getattr(after, name)]
     if not moved:
         return
@@ -137,18 +132,16 @@ def save(
 
 
 def record_new(noun: Noun[R], tx: Tx, ctx: Context, new: R, change: str, reason: str) -> None:
-    """Write the event of a new record: its first words, and how sure it is."""
     said = {name: getattr(new, name) for name in (noun.words[0], "confidence")}
     events.record(tx, ctx, change=change, subject=new.id, what=noun.begins, new=said, reason=reason)
 
 
 def redaction(kinds: Sequence[str]) -> str:
-    """The kinds of secrets that were taken out of a text, as the reason of its event."""
+    """Name the redacted kinds of secrets, as the reason of an event."""
     return f"redacted: {', '.join(kinds)}" if kinds else ""
 
 
 def checked_reason(reason: str) -> str:
-    """The reason of a change, without secrets."""
     if len(reason) > MOST_REASON:
         raise BadInput(f"the reason has {len(reason):,} characters; {MOST_REASON:,} is the most")
     return storable(reason)
@@ -159,7 +152,7 @@ def who(ctx: Context) -> str:
 
 
 def has_room(tx: Tx, ctx: Context) -> bool:
-    """Whether the caller may put another item into the inbox; a caller from outside may not flood it."""
+    """Whether the caller may put another item into the inbox: a caller from outside may not flood it."""
     if ctx.actor.trust != "external":
         return True
     theirs = [item for item in events.waiting_escalations(tx) if item.detail.get("by") == who(ctx)]
@@ -167,7 +160,7 @@ def has_room(tx: Tx, ctx: Context) -> bool:
 
 
 def proposed_on(noun: Noun[R], before: R, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a proposal would replace, or else its subject's words and status, as its caller found them."""
+    """The values that a proposal would replace, or its subject's words and status, as its caller found them."""
     replaced = [name for name in given.get("changes", given) if name in noun.state] or ["status", *noun.words]
     return {name: plain(getattr(before, name), name) for name in replaced}
 
@@ -182,9 +175,9 @@ def propose(
     *,
     was: Mapping[str, Any] | None = None,
 ) -> Proposed:
-    """Put a change into the inbox; the error that tells its caller so is raised after the commit.
+    """Put a change into the inbox; the caller raises the returned error after the commit.
 
-    `was` is what the caller found; the proposal is not carried out when that has changed.
+    `was` is what the caller found: a change since then makes the proposal void.
     """
     given = plain(dict(given))
     by = who(ctx)
@@ -207,7 +200,6 @@ def propose(
 
 
 def check_version(before: Learning | Decision, expect: int | None) -> None:
-    """Refuse a change that was based on another version."""
     if expect is not None and before.version != expect:
         raise Stale(
             f"{before.id} is at version {before.version}, you edited version {expect!r}; "

@@ -1,7 +1,6 @@
 """Recording decisions and what becomes of them: review, edit, reverse, preserve; and undo for both nouns.
 
-Redaction and the quality gate come before anything is stored. A change drops the wisdom that was derived from the
-decision before; `capture/change.py` asks who may, and writes it.
+Redaction and the quality gate come before anything is stored. A change drops the wisdom derived from the decision.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from recollect.store.topics import TopicRow
 from recollect.text.quality import is_status_update
 from recollect.text.storable import storable_record
 
-# The fields that a change may touch; events keep them before and after.
 STATE = (
     "decision", "confidence", "category", "stakes", "context", "reasons", "pattern", "tags", "bridge", "components",
     "agent", "status", "superseded_by", "closed_at", "preserve", "outcome", "result", "lesson", "reviewed_at",
@@ -40,8 +38,6 @@ _UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "m": 30 * DAY}
 
 @record
 class Decided:
-    """A recorded decision and what was redacted from it."""
-
     decision: Decision
     redacted: tuple[str, ...]
 
@@ -49,7 +45,7 @@ class Decided:
 def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str | None = None) -> Decided:
     """Record a decision. A report of work done is rejected unless the caller insists.
 
-    The same decision again within an hour is the same one: a caller whose answer was lost may repeat it.
+    The same decision within an hour is not recorded again: a caller whose answer was lost may repeat it.
     """
     if not anyway and is_status_update(new.decision):
         raise Rejected(
@@ -87,7 +83,7 @@ def _given_before(tx: Tx, decision: Decision) -> Decision | None:
 
 
 def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
-    """The record of a new decision, without secrets; nothing is stored yet."""
+    """Build the record, without secrets; nothing is stored yet."""
     new, kinds = storable_record(new)
     now = ctx.clock.now()
     decided_at = parse_time(new.decided_at) if new.decided_at else now
@@ -209,7 +205,7 @@ def _check(tx: Tx, ctx: Context, before: Decision, after: Decision) -> None:
 
 
 def _undone(_: Tx, ctx: Context, event: Event, before: Decision) -> Decision:
-    """A decision that was just recorded is reversed and counts for nothing."""
+    """Undoing the recording of a decision reverses it."""
     return replace(before, status="reversed", closed_at=ctx.clock.now()) if event.what == DECISION.begins else before
 
 
@@ -228,7 +224,7 @@ _changed = partial(changed, DECISION)
 
 
 def newest_undoable(tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = ()) -> Event | None:
-    """The last event of the newest change, one actor's or anyone's, that `by` may undo; or of the one named."""
+    """The last event of the newest change that `by` may undo: anyone's, one actor's, or the change named."""
     look = partial(events.last_undoable, tx, change=change, who=who, but=but)
     found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)] + [look("topic")]
     if by.trust == "human":  # what an agent wrote is taken back by its change alone

@@ -1,8 +1,7 @@
-"""Making search follow the files of the worktree: permanent documents, the staging file, and the latest logs.
+"""Keeping search in step with the worktree: permanent documents, the staging file, and the latest logs.
 
-Which permanent documents there are, one passage per section of each, and the reading of what people and agents edited
-by hand, before a search and in a cycle. A file whose stamp is unchanged costs one look at the file system. Nothing here
-writes a file, and nothing touches the tree.
+People and agents edit these files by hand; a search and a cycle read what changed. A file whose stamp is unchanged
+costs one look at the file system. Nothing here writes a file.
 """
 
 from __future__ import annotations
@@ -170,10 +169,9 @@ def refresh_all(ctx: Context) -> None:
 
 
 def refresh_logs(ctx: Context, *, read: Mapping[str, str] | None = None, days: Sequence[date] = ()) -> int:
-    """Read the logs of some days that were changed or deleted since they were `read`; without days all, however large.
+    """Read the logs that changed or went away since they were `read`: those of some days, or all; gives how many.
 
-    Gives how many those were. A process may have been killed between an entry and its rows, or a person may have edited
-    or deleted the file.
+    A process may be killed between an entry and its rows, and people edit and delete files.
     """
     read = journal.readings_of(ctx) if read is None else read
     stamps = ctx.vault.stamps(names=[log_path(day) for day in days] or None)

@@ -24,7 +24,7 @@ WORDS = ("title", *COIA)  # what an agent is shown, so the author of these decid
 LABELS = ("tags", "domain", "pattern_type")
 MOVED = "learning.moved_out"  # archived here, and read from another ring now
 _VERBS = {**dict.fromkeys(LABELS, "label"), "status": "archive", "pinned": "pin", "confidence": "label"}
-# The fields that an edit may change and undo restores. Counters of what happened are not among them.
+# What an edit may change and undo restores: no counters.
 STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
 
 
@@ -106,7 +106,6 @@ def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Le
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
-    """Add and remove tags."""
     check_tags(remove)
     gone = {tag.strip().lower() for tag in remove}
     more = storable_record(LearningEdit(tags=add))[0].tags or ()
@@ -203,7 +202,7 @@ def _check_in_use(successor: Learning, *, instead_of: Learning) -> None:
 
 
 def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
-    """Pinned: never decayed or archived by the machine."""
+    """Pin a learning: the machine neither decays nor archives it."""
 
     def change(tx: Tx, learning: Learning) -> Learning:
         return _aging_again(tx, ctx, learning, replace(learning, pinned=on))
@@ -212,7 +211,7 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
 
 
 def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
-    """When a change lets a learning decay again, start at now: the time before does not count."""
+    """Decay starts at now when a change lets a learning decay again: the time before does not count."""
     if (after.status == "active" != before.status) or (before.pinned and not after.pinned):
         rows.set_decayed(tx, after.id, stored=round(after.confidence * 1000), until=ctx.clock.now())
     return after
@@ -225,13 +224,13 @@ def _check(tx: Tx, ctx: Context, before: Learning, after: Learning) -> None:
 
 
 def _pinned_by(tx: Tx, id: str) -> Trust:
-    """The trust of the last pin; an import leaves no event of it, and a person runs imports."""
+    """The trust of the last pin. An import writes no event of a pin, but a person ran it."""
     pins = [event.trust for event in events.of(tx, id) if event.new.get("pinned")]
     return pins[-1] if pins else "human"
 
 
 def _undone(tx: Tx, ctx: Context, event: Event, before: Learning) -> Learning:
-    """A learning that was just captured is archived; a merged one gives back the sources it took over."""
+    """Undoing a capture archives the learning; undoing a merge gives back the sources."""
     if event.what == LEARNING.begins:
         before = replace(before, status="archived", superseded_by=None)
     if "sources" in event.old:

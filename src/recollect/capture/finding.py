@@ -1,7 +1,7 @@
 """Findings: adding one to the raw file of its work unit, reading the folder, and promoting one to a learning.
 
-A raw file is JSON that other tools write too, so it is read with care and keeps whatever else it holds. Grouping into
-themes is in `distil/themes.py`.
+Other tools write the JSON files too, so reading tolerates anything and writing keeps fields it does not know. Grouping
+into themes is in `distil/themes.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HELD_BACK = "dismissed: held back"  # the disposition of a finding that a person
 
 @record
 class Survey:
-    """The raw files of the folder: those that can be used, and those that were skipped and why."""
+    """The raw files of the folder."""
 
     files: tuple[WorkFile, ...]
     skipped: tuple[SkippedFile, ...]
@@ -74,7 +74,7 @@ def survey(ctx: Context) -> Survey:
 
 
 def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
-    """Append a finding to its work unit's file; the file keeps whatever else it holds.
+    """Append a finding to its work unit's file.
 
     A finding in the file without an event was never acknowledged: given again, it is the same finding.
     """
@@ -138,7 +138,7 @@ def hold(ctx: Context, id: str, *, on: bool = True) -> Finding:
 
 
 def _rewritten(ctx: Context, finding: Finding, what: str, fields: Mapping[str, str], *, was: str = "") -> Finding:
-    """Write fields of a finding into its raw file, which keeps whatever else it holds; an empty one is left out."""
+    """Write fields of a finding into its raw file; an empty one is left out."""
     stamp = ""
 
     def change(before: str | None) -> str:
@@ -181,7 +181,7 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
 
 
 def when(timestamp: str) -> int:
-    """The time that a file states; 0 when it cannot be read, so that it is the same every time."""
+    """The time that a file states; 0 when it cannot be read, so that each reading gives the same."""
     try:
         return parse_time(timestamp)
     except BadInput:

@@ -1,9 +1,8 @@
 """Importing what another tool remembers, piece by piece: entries into the log of their day, learnings beside ours.
 
-A note becomes a learning only when it says what to do, because agents are shown learnings without asking; any other
-note becomes an entry of the log. Each piece is recognised by what it says, so importing it twice, or going on after an
-interruption, adds nothing. It counts as external until a person adopts it. Knows nothing about the tools: their readers
-(`capture/import_tools.py`) give pieces.
+Agents are shown learnings without asking, so a note becomes a learning only when it says what to do; any other becomes
+an entry of the log. Each piece is recognised by its text, so a repeated or resumed import adds nothing twice. Pieces
+count as external until a person adopts them. The readers of the tools are in `capture/import_tools.py`.
 """
 
 from __future__ import annotations
@@ -68,8 +67,6 @@ OLDEST = 946_684_800_000  # the year 2000; an earlier time comes from a clock th
 
 @record
 class NewPiece:
-    """A piece that is new here: what it becomes, the day it is from, and its place in the other tool."""
-
     kind: str
     day: date
     title: str
@@ -229,7 +226,7 @@ class _Gathering:
             self._fresh.append(NewPiece(kind=kind, day=self._day(piece), title=shown, place=piece.place))
 
     def _origin(self, piece: Piece) -> str:
-        """Its place in the other tool; the name of a file may hold a secret too."""
+        """The piece's place in the other tool; the name of a file may hold a secret too."""
         return one_line(storable(f"{self._source}: {piece.place}"))[:200]
 
     def _at(self, piece: Piece) -> int:
@@ -250,7 +247,7 @@ def learning_in(
     kind: DiscoveryType, text: str, *, title: str = "", about: str = "", tags: Iterable[str] = ()
 ) -> NewLearning | None:
     """The learning that a note states, or None when it does not say what to do."""
-    text = one_line(_WIKILINK.sub(r"\1", text))  # a link as the word that it shows
+    text = one_line(_WIKILINK.sub(r"\1", text))  # a link becomes the word that it shows
     try:
         made = extract(kind, text, about, "")
     except BadInput:
@@ -270,7 +267,7 @@ def learning_in(
 
 
 def usable_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Those of another tool's tags that can be tags here, each once."""
+    """Another tool's tags that are valid here, each once."""
     found = [" ".join(tag.split()).lower() for tag in tags]
     fitting = [tag for tag in dict.fromkeys(found) if tag and len(tag) <= TAG_LENGTH and tag.isprintable()]
     return tuple(fitting[:TAG_LIMIT])

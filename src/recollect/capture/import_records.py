@@ -1,8 +1,8 @@
 """Importing records that another memory exported: checked and redacted like any text from outside, then stored or left.
 
-What a record claims about itself does not count: trust comes from the terms of the import, counters begin at zero, and
-the confidence of external learnings is held down. Where an id is taken by other content, the import reports a conflict
-and what is stored stays. Decisions keep their confidence and outcome. Knows nothing about files and lines.
+Trust comes from the terms of the import, not from the record; counters begin at zero, and the confidence of external
+learnings is capped. An id that other content has already is a conflict: what is stored stays. Decisions keep their
+confidence and outcome.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ Values = Mapping[str, Any]
 
 @record
 class Terms:
-    """What holds for every record of an import."""
-
     trust: Trust
     now: int
     change: str
@@ -46,8 +44,6 @@ class Terms:
 
 
 DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", "pattern", "decided_at")
-
-
 ORIGIN = "import"
 EXTERNAL_CEILING = 500  # thousandths: found by search (from 0.5), never injected (from 0.6)
 NAME_LIMIT = 1000  # characters of a name or title: far above any that a tracker makes
@@ -67,7 +63,7 @@ Record = Outcome | Task | Discovery | ImportedLearning | Decision
 
 
 def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
-    """A record out of one line's values, without secrets, or BadInput that says what is wrong with it."""
+    """A record from one line of an export, without secrets; BadInput says what is wrong with it."""
     return _READERS[kind](ctx, terms, values)
 
 
@@ -205,7 +201,7 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
 
 
 def _refuse_unknown(values: object, kind: type[Reason | Bridge]) -> None:
-    """Their own words would be lost, unlike the fields of a line, which other tools add for themselves."""
+    """Unknown fields of a reason or bridge would be lost text; those of a line are what other tools add."""
     if isinstance(values, Mapping) and (unknown := values.keys() - {field.name for field in fields(kind)}):
         raise BadInput(f"a {kind.__name__.lower()} has no field {', '.join(sorted(map(str, unknown)))[:200]}")
 
@@ -327,7 +323,7 @@ def text_of(values: Values, name: str, *, limit: int) -> str:
 
 
 def time_of(values: Values, name: str, terms: Terms) -> int:
-    """An instant no later than now: an import cannot be from the future."""
+    """A time no later than now."""
     value = values.get(name)
     if value is None:
         return terms.now

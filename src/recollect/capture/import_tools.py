@@ -3,13 +3,12 @@
 Each reader gives pieces (`capture/import_notes.py`); nothing here writes.
 
 - Claude Code's auto memory is a folder of one-fact files with a type, and MEMORY.md that lists them. The four types are
-  the journal's own, so a fact becomes an entry of its type; `feedback` keeps rule, reason and application apart. Of
-  MEMORY.md only lines that do not link to such a file are taken.
+  the journal's own, so a fact becomes an entry of its type. Lines of MEMORY.md that link to no such file are entries.
 - claude-mem has a database. A session's summary becomes an entry of its day. An observation that says what to do
   becomes a learning, any other an entry; so does a decision, because nobody stated a confidence when it was made.
   Prompts are left out, because summaries say what was asked, and so is what claude-mem calls sensitive.
-- A Markdown note, as basic-memory and Obsidian keep them, becomes one entry of type reference, whole: cut up, it would
-  lose its subject. Its observations (`- [category] text #tag`) that say what to do become learnings beside it.
+- A Markdown note of basic-memory or Obsidian becomes one entry of type reference, whole: cut up, it would lose its
+  subject. Its observations (`- [category] text #tag`) that say what to do become learnings beside it.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _WHY = re.compile(r"^\s*(?:[-*]\s+)?\*{0,2}(why|how to apply)\s*:?\*{0,2}\s*:?\s
 
 
 def read_claude_code(folder: Path) -> Iterator[Piece | SkippedPiece]:
-    """The facts in a memory folder; the project's folder above it will do too."""
+    """The facts in a memory folder, or in the memory folder of a project's folder."""
     inner = folder / "memory"
     files = list(markdown_files(inner if (inner / INDEX).is_file() else folder))
     names = {file.path for file in files}
@@ -86,7 +85,6 @@ def _fact(file: ForeignFile) -> Piece | SkippedPiece:
 
 
 def _feedback(text: str, topic: str) -> NewEntry:
-    """What the user said to do differently, why, and when that applies."""
     rule, *labelled = _WHY.split(text)
     parts = {name.lower(): part.strip() for name, part in zip(labelled[::2], labelled[1::2], strict=True)}
     if not labelled or not rule.strip():
@@ -101,7 +99,7 @@ def _feedback(text: str, topic: str) -> NewEntry:
 
 
 def _index(file: ForeignFile, names: set[str]) -> Iterator[Piece]:
-    """Notes that stand in MEMORY.md itself, one entry per heading."""
+    """Notes in MEMORY.md itself, one entry per heading."""
     topic, lines = INDEX, list[str]()
     for line in [*(file.text or "").split("\n"), "# "]:
         if line.startswith(("# ", "## ")):

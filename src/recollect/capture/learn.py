@@ -1,8 +1,7 @@
 """Capturing a learning: redaction and the quality gate first, then comparison with what is known.
 
-The same insight again raises the recurrence of the known learning and is not stored twice. A learning that says
-otherwise replaces a known one where that is certain, and is put before a person where it may contradict one.
-Edits are in `capture/edit.py`.
+The same insight again raises the recurrence of the known learning. One that says otherwise replaces a known learning
+where that is certain; where it may contradict one, a person decides. Edits are in `capture/edit.py`.
 """
 
 from __future__ import annotations
@@ -51,9 +50,9 @@ UNTOUCHED = {
 class Captured:
     """What became of a new learning: stored, or merged into one that said the same.
 
-    `confirmed` when a person repeated what an agent had learned, so that it counts as a person's now. `taken` names the
-    fields that the known learning took over besides, `left` those that it kept as they were. `replaced` are learnings
-    that it certainly says anew, `asked` those that it may contradict: a person finds each pair in the inbox.
+    `confirmed`: a person repeated an agent's learning, which counts as a person's now. Of the fields besides its texts,
+    the known learning took over those in `taken` and not those in `left`. `replaced` are learnings that the new one
+    certainly says anew; `asked` those that it may contradict, each a pair in the inbox.
     """
 
     learning: Learning
@@ -74,10 +73,7 @@ def learn(
     origin: str | None = None,
     change: str | None = None,
 ) -> Captured:
-    """Store a learning, or raise the recurrence of the one that already says so.
-
-    One that teaches nothing is rejected unless the caller insists.
-    """
+    """Store a learning, or raise the recurrence of the one that says the same. `anyway` skips the quality gate."""
     if new.confidence is not None and ctx.actor.trust != "human":
         raise Forbidden("only a person sets a confidence; leave it out and the type of the insight decides")
     new, kinds = storable_record(new)
@@ -134,7 +130,7 @@ def initial_confidence(ctx: Context, new: NewLearning) -> float:
 
 
 def claims_of(learning: NewLearning | Learning) -> tuple[str, ...]:
-    """The rule, by which two learnings are compared: title and action. What each author saw differs, and hides it."""
+    """The rule, by which learnings are compared: title and action. Observations differ even where the rule is one."""
     title, told = learning.title, learning.action
     if told.startswith(IMPLIED) or (_plain(told) == _plain(title) and not is_sentence(title)):
         told = learning.observation
@@ -160,7 +156,7 @@ def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
 
 
 def _meaning(ctx: Context, new: NewLearning) -> tuple[str, Any] | None:
-    """The embedder's name and the vector of a new learning; None where there are no vectors to compare it with."""
+    """The embedder's name and the vector of a new learning; None where the store has no vectors to compare."""
     embedder = ctx.models.embedder()
     if embedder is None or not ctx.read(vectors.known, embedder.name):
         return None
@@ -173,7 +169,7 @@ def _meaning(ctx: Context, new: NewLearning) -> tuple[str, Any] | None:
 def _compared(
     tx: Tx, new: NewLearning | Learning, judge: Judge | None, vector: tuple[str, Any] | None
 ) -> list[tuple[Learning, Comparison]]:
-    """The active learnings nearest in words and in meaning, each with what the new one says to it."""
+    """The active learnings nearest in words and in meaning, each compared with the new one."""
     said = claims_of(new)
     query = lookup.understand(tx, lookup.terms_in("\n".join(said)))
     docs = list(lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT))
@@ -185,9 +181,9 @@ def _compared(
 
 
 def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> Comparison:
-    """What the new learning says to a known one; one rule seen at odds, or one action for two matters, is asked about.
+    """Compare a new learning with a known one; not sure where one rule was seen at odds, or serves two matters.
 
-    Of equal words the title says what they are about: under two titles they repeat each other where both saw the same.
+    A title says what equal actions are about: under two titles they repeat each other only where both saw the same.
     """
     found = compare(claims_of(new), claims_of(known), judge)
     if not found.repeats or _plain(new.observation) in (_plain(new.title), _plain(new.action)):
@@ -250,7 +246,7 @@ def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: st
 
 
 def _left(known: Learning, new: NewLearning) -> tuple[str, ...]:
-    """The fields that a repetition gave and the known learning did not take; its texts always differ in words."""
+    """The fields of a repetition that the known learning did not take, besides its texts."""
     otherwise = {
         "tags": not set(new.tags) <= set(known.tags),
         "domain": new.domain not in (None, known.domain),
@@ -261,7 +257,6 @@ def _left(known: Learning, new: NewLearning) -> tuple[str, ...]:
 
 
 def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
-    """Propose a best practice to a person when an insight came up in enough different tasks."""
     if learning.pattern_type == "best-practice":
         return
     seen = {source.task_id for source in rows.sources_of(tx, learning.id) if source.task_id}
@@ -278,7 +273,7 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
 
 
 def _with_sources(tx: Tx, ctx: Context, new: NewLearning, now: int) -> NewLearning:
-    """Make its task and outcome known; the outcome of a known task is taken over."""
+    """Make its task and outcome known; take over the outcome of a known task."""
     if new.source_outcome_id is not None:
         tasks.ensure_outcome(tx, new.source_outcome_id, at=now)
     if new.source_task_id is not None:
@@ -292,7 +287,7 @@ def _with_sources(tx: Tx, ctx: Context, new: NewLearning, now: int) -> NewLearni
 def _settle_conflicts(
     tx: Tx, ctx: Context, new: Learning, compared: Sequence[tuple[Learning, Comparison]], change: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Mark what the new learning replaces; raise what it contradicts, or may, once each. Gives the ids of both."""
+    """Supersede what the new learning replaces; raise what it contradicts, or may, once each. Gives the ids of both."""
     replaced: list[str] = []
     asked: list[str] = []
     for old, found in compared:

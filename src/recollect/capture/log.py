@@ -1,15 +1,14 @@
 """The journal: appending entries to raw logs, and logging a host's session with one entry per turn.
 
-A log is append-only and permanent; only a person may take back an entry, their own. The file is written first and rows
-follow; then each of them keeps the entry. So an entry that is in the file is saved, whatever happens to its rows. A
-caller who repeats an entry, because the first answer was lost, gets the same entry: the log holds its words under a key
-that no event has.
+A log is append-only and permanent; only a person may take back an entry, and only their own. The file is written before
+the rows, so an entry in the file is saved whatever happens to its rows. A caller who repeats an entry because the first
+answer was lost gets the same entry: the log holds its words under a key that no event has.
 
-A turn is read from the host's transcript, no part of which is read twice. Its key says which bytes of the transcript it
-covers and which answer it holds. So the same event twice is one entry. When a process was killed between writing the
-entry and writing how far it had read, the next one finds the entry by its key and goes on behind it.
+A turn is read from the host's transcript, no part of which is read twice. Its key names the bytes of the transcript it
+covers and the answer it holds. So the same event twice is one entry, and when a process was killed before it wrote how
+far it had read, the next one finds the entry by its key and continues after it.
 
-Reading is in `capture/logs.py`. Knows nothing about hosts' events.
+Reading is in `capture/logs.py`.
 """
 
 from __future__ import annotations
@@ -41,14 +40,7 @@ from recollect.capture.logs import (
 )
 from recollect.core.clock import DAY, HOUR, iso
 from recollect.core.context import Context, Event, Tx, Vault
-from recollect.core.errors import (
-    BadInput,
-    RecollectError,
-    SessionBusy,
-    Stale,
-    after,
-    not_searchable,
-)
+from recollect.core.errors import BadInput, RecollectError, SessionBusy, Stale, after, not_searchable
 from recollect.core.journal import Entry, NewEntry
 from recollect.core.learning import SessionNote, SessionTurn, Task
 from recollect.core.new_learning import TITLE_LIMIT
@@ -86,7 +78,7 @@ class Logged:
 
 @record
 class Dated:
-    """An entry from another time. `key` is the same whenever the entry is given again; see `add_all`."""
+    """An entry from another time; given again, it has the same `key`."""
 
     new: NewEntry
     key: str
@@ -100,9 +92,9 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
 
 
 def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change: str | None = None) -> Logged:
-    """Append an entry that may be stored as it is; `kinds` are the secrets that were taken out of it.
+    """Append an entry without secrets; `kinds` are those that were redacted.
 
-    While nobody else writes to the log, that costs the same however many entries it has: it is not read again.
+    While nobody else writes to the log it is not read again, so the cost does not grow with it.
     """
     replayed, change = change is not None, change or ctx.ids("change")
     day = today(ctx)
@@ -136,10 +128,7 @@ def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change:
 
 
 def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
-    """Append entries that may be stored as they are to the log of a day, reading and indexing it once.
-
-    An entry whose key is in the log already is not appended again.
-    """
+    """Append entries without secrets to the log of a day, except those whose key it has; read and index it once."""
     there = keys(ctx, day)
     sections = {
         each.key: entries.render(each.new, at=iso(each.at), key=each.key, trust=ctx.actor.trust) for each in given
@@ -154,9 +143,9 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
 
 
 def adopt(ctx: Context, id: str) -> Entry:
-    """Vouch for an external entry: it is appended once more, as the agent's.
+    """Vouch for an external entry: a copy is appended as the agent's, and the external one stays, marked.
 
-    A log is never changed, so the external entry stays where it is, marked. Adopting again changes nothing.
+    Adopting again changes nothing.
     """
     check_may(ctx.actor.trust, "log", "adopt")
     outside = entry(ctx, id)
@@ -234,7 +223,7 @@ def rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str,
 
 
 def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[LogSection, LogEnd] | None:
-    """Append behind the known end; None, and nothing appended, when the log was changed since or has to be read."""
+    """Append after the known end; None, with nothing appended, when the log changed since or has to be read."""
     found, number = entries.at_the_end(day, section), end.number + 1
     if found is None or number > entries.LOG_ENTRIES or end.size + len(found.text) > INDEXED_AT_ONCE:
         return None
@@ -277,9 +266,9 @@ def _append(ctx: Context, day: date, text: str) -> None:
 
 
 def _index_whole(tx: Tx, ctx: Context, day: date, change: str, section: str) -> str:
-    """Make a log searchable as it is, and remember its end where that is our entry; the id of the entry.
+    """Index a log; where its last entry is ours, remember its end. Gives the id of our entry.
 
-    Appends behind a known end do not read what came before, so no entry there may still be waiting for its event.
+    Later appends do not read what came before that end, so no entry there may still be waiting for its event.
     """
     log = read_in(tx, ctx, day, ours={change: section})
     found = next((each for each in log.entries if each.key == change), None)
@@ -310,9 +299,9 @@ _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
 def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] | None = None) -> Logged | None:
-    """Log what was said since the last turn; None when nothing was. `heard_by` is given the turn, logged or not.
+    """Log what was said since the last turn; None when nothing was. `heard_by` gets the turn, logged or not.
 
-    A path that leads to no regular file is no transcript: then only the host's own words are logged.
+    Where the path leads to no regular file, only the host's own words are logged.
     """
     session = storable_id(given.session, "session")
     path = given.path if os.path.isfile(given.path) else ""
@@ -360,8 +349,8 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
 
 
 def _work_before(ctx: Context, session: str, asked: Sequence[str]) -> str:
-    """What a session was asked last that named its work; of a session that opens with "continue", the one before it
-    within a week. "Fix the failing build" as a first request is work of its own."""
+    """The last request that named a session's work, or where the session opens with "continue", that of the session
+    before it within a week."""
     with ctx.db.read(ctx.space) as tx:
         last = sessions.latest_session(tx, but=session) if transcript.resumes(asked) else None
         ids = [session, *([last.id] if last and last.began_at > ctx.clock.now() - LOOKED_BACK else [])]
@@ -374,9 +363,9 @@ def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:
 
 
 def tidy(ctx: Context, *, but: str = "") -> int:
-    """Log the turns of sessions, `but` one, that ended without an event, and forget what was shown long ago.
+    """Log the turns of sessions (`but` one) that ended without an event; gives how many entries that made.
 
-    Gives how many entries that made.
+    Also forget what was shown long ago.
     """
     now = ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:

@@ -208,7 +208,6 @@ def accepted(tx: Tx) -> bool:
 
 
 def keys(ctx: Context, day: date) -> set[str]:
-    """The keys of a day's entries."""
     known = ctx.read(journal.entry_keys, day)
     return known | set(entries.keys(lines(ctx.vault.pieces(log_path(day)))))
 

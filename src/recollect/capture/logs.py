@@ -31,8 +31,7 @@ from recollect.text.sentences import counted
 
 KIND = "log"
 INDEXED_AT_ONCE = 2_000_000  # characters; a longer log is indexed by the next cycle, so that an append stays quick
-
-NAMED = 5  # logs that are gone are named one by one; a cleaned folder would fill the screen
+NAMED = 5  # missing logs that are reported one by one; a cleaned folder would fill the screen
 ADOPTED = "adopted_"  # begins the key of the copy that adopting an external entry appends
 UNREAD = "unread"  # the stamp of a log that no cycle has read yet
 
@@ -103,7 +102,7 @@ def _written(ctx: Context, day: date) -> LogText:
 
 @record
 class WrittenEntry:
-    """An entry of a log and who wrote it, as far as that is known."""
+    """An entry of a log and its author, where known."""
 
     entry: Entry
     who: str
@@ -197,9 +196,7 @@ def index(tx: Tx, ctx: Context, log: LogText, *, ours: Mapping[str, str] | None 
     The known end is forgotten: a process that just appended behind it then reads the whole log.
     """
     journal.forget_log_end(tx)
-    if (
-        journal.last_number(tx, log.day) != log.last
-    ):  # it was read before this transaction, and numbers were given since
+    if journal.last_number(tx, log.day) != log.last:  # numbers were given since the log was read
         log = read_within(tx, ctx, log.day, ours=ours)
     remember(tx, ctx, log, ours=ours)
     wanted = {found.id for found in searched(log.entries)}
@@ -279,7 +276,7 @@ def holding_secrets(path: str, text: Iterable[str]) -> FileFault:
 
 
 def write_again(ctx: Context) -> list[str]:
-    """Write what the files no longer hold back into them, where it was; the files that were written."""
+    """Put entries that the files lost back at their place; gives the files that were written."""
     with ctx.db.read(ctx.space) as tx:
         stamps = ctx.vault.inside(tx).stamps()
         gone = {day for day in journal.entry_days(tx) if log_path(day) not in stamps}
@@ -315,7 +312,6 @@ def searched(found: Iterable[Entry]) -> list[Entry]:
 
 
 def adopted_key(id: str, key: str) -> str:
-    """The key of the adopted copy of an external entry."""
     return f"{ADOPTED}{content_hash(f'{id} {key}')[:24]}"
 
 

@@ -1,8 +1,7 @@
 """Observing a finished task: its discoveries are stored raw, and those that teach something become learnings.
 
-Which discoveries are in a task's output, and what each teaches, is asked of a model where one is configured; without
-one, marked lines are read and rules sort their sentences. Also naming outcomes and tasks, and listing what is known of
-them.
+A configured model finds the discoveries in a task's output and says what each teaches; without one, marked lines are
+read and rules sort their sentences. Also names and lists outcomes and tasks.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ LONGEST_COIA = 6_000  # characters of an answer: five fields, each a few sentenc
 Found = tuple[tuple[DiscoveryType, str], ...]
 N = TypeVar("N", Outcome, Task)
 P = TypeVar("P", Outcome, Task, Discovery)
-
-
 ABANDONED = MINUTE  # after this time without a result, the process that observed was killed
 WORTH_READING = 200  # characters; a shorter output holds no discovery beside the marked lines
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
@@ -67,10 +64,7 @@ def observe(ctx: Context, given: TaskOutput) -> Observed:
 
 
 def use_answers(ctx: Context) -> int:
-    """Use what agents answered since: discoveries they saw, and better words for learnings.
-
-    Gives how many answers were used. A learning that was changed meanwhile stays as it is.
-    """
+    """Use agents' answers: discoveries they saw, and better words for learnings unchanged since; gives how many."""
     with ctx.db.read(ctx.space) as tx:
         answered = [*model_rows.answered_asks(tx, "observe"), *model_rows.answered_asks(tx, "extract")]
     used = sum(
@@ -98,12 +92,10 @@ def _unmarked(ctx: Context, given: TaskOutput) -> Found:
 
 def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
     task = task_of(answered.subject)
-    question = observation(answered.sources[0], task)
-    found = cached_answer(ctx, question, closing=False)
+    found = cached_answer(ctx, observation(answered.sources[0], task), closing=False)
     if found is None:
         return False
-    ctx = ctx.trusted_as("agent")
-    _kept(ctx, found.value, task=task)
+    _kept(ctx.trusted_as("agent"), found.value, task=task)
     return True
 
 

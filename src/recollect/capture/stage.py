@@ -1,9 +1,8 @@
 """Staging a learning: one more H2 section at the end of the staging file, past the quality gate.
 
 The file holds the staged learnings; their passages are derived from it. Events keep the words of each entry, so that a
-file which git deleted can be written again (`lost`, `write_again`). A refused learning is still counted, because an
-incident that keeps happening may deserve a rule one day. `read_in` makes passages equal to what a file of this clone
-says; documents use it too.
+deleted file can be written again (`lost`, `write_again`). A refused learning is still counted, because an incident that
+keeps happening may deserve a rule one day.
 """
 
 from __future__ import annotations
@@ -12,15 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recollect.capture.logs import FileFault
 from recollect.core.context import Context, Event, Tx
-from recollect.core.errors import (
-    BadInput,
-    NotFound,
-    RecollectError,
-    Refused,
-    Rejected,
-    after,
-    not_searchable,
-)
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Rejected, after, not_searchable
 from recollect.core.records import Passage, as_text, check_text, line, record, replace
 from recollect.core.trust import check_may
 from recollect.store import events, journal, passages
@@ -41,7 +32,7 @@ from recollect.text.storable import storable, storable_record
 
 KIND = "staged"
 ADDED, SEEN, REMOVED, RESTORED = "staged.added", "staged.seen", "staged.removed", "staged.restored"
-"""The events of an entry's life. SEEN: the file was edited by hand."""
+"""SEEN: the file was edited by hand."""
 TITLE_LIMIT = 200  # characters; a heading that still reads as one rule
 BODY_LIMIT = 20_000  # characters; more belongs in the log
 
@@ -56,7 +47,7 @@ Jotted between hand-offs, one `##` section each. `recollect staged consolidate` 
 
 @record
 class NewStaged:
-    """What a caller gives: the rule as a title, and more about it."""
+    """A rule as the title, and more about it."""
 
     title: str
     body: str = ""
@@ -75,10 +66,7 @@ class NewStaged:
 
 @record
 class Staged:
-    """A staged learning; `repeated` when an entry already said the same and none was added.
-
-    `warning` when it is in the file but not searchable yet.
-    """
+    """A staged learning; `repeated` when an entry said the same, `warning` when it is not searchable yet."""
 
     id: str
     title: str
@@ -235,7 +223,7 @@ def faults(tx: Tx, ctx: Context) -> list[FileFault]:
 
 
 def write_again(ctx: Context) -> list[str]:
-    """Write a staging file that is gone; the files that were written."""
+    """Write a missing staging file again; gives the files that were written."""
     text = ctx.read(lost, ctx)
     if text:
         change_file(ctx, lambda there: there or text)

@@ -1,12 +1,11 @@
 """Topics: which topic an entry belongs to, and how people name, join, part, close and open topics.
 
 An entry is placed in the transaction that makes it searchable, at a cost that depends on the entry and not on the
-store. A topic that the entry names comes first; then the topic of its session; then the topic of the nearest entry, by
-`text/topics.py`, among those that share rare words and the latest ones; else it begins one. Text from outside joins
-topics but never names one.
+store. It joins the topic that it names, else that of its session, else that of the nearest entry (`text/topics.py`)
+among the latest and those that share rare words; else it begins one. Text from outside joins topics but names none.
 
-A person gives a topic by its id, its name or an alias. A change is one event for each topic that it touched, with what
-differs before and after; undo puts that back, unless the topic was changed since.
+A change is one event for each topic that it touched, with what differs before and after; undo puts that back, unless
+the topic was changed since.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ TITLES = 8  # entries of a topic whose words make its name
 
 @record
 class _Found:
-    """An entry as it is placed, and what is compared of it."""
+    """An entry and the words by which it is compared."""
 
     entry: Entry
     said: EntryWords
@@ -174,7 +173,7 @@ def _begun(tx: Tx, ctx: Context, one: _Found) -> str | None:
 
 
 def _name_again(tx: Tx, id: str) -> None:
-    """A better offline name while a topic is young: one that several of its titles say. Later it keeps what it has."""
+    """Give a young topic a better offline name: one that several of its titles say."""
     topic = rows.get(tx, id, now=0)
     if topic.named_by != "offline" or not 1 < topic.entries <= FEW:
         return
@@ -213,8 +212,8 @@ def rename(tx: Tx, id: str, name: str, *, by: str, keep: bool) -> None:
 
 
 def absorb(tx: Tx, keep: str, gone: str) -> list[str]:
-    """Move the entries and names of one topic to another, to which its id leads from now on; the entries moved."""
-    moved = rows.move(tx, [entry for entry, _ in rows.entries_of(tx, gone, limit=1_000_000)], gone, keep)
+    """Move the entries and names of a topic to another, to which its id leads from now on; gives the entries."""
+    moved = rows.move(tx, [entry for entry, _ in rows.entries_of(tx, gone, limit=ALL)], gone, keep)
     rows.put_aliases(tx, keep, [*rows.aliases(tx, keep), *rows.aliases(tx, gone)])
     rows.put_aliases(tx, gone, [])
     rows.change(tx, gone, merged_into=keep)
@@ -247,8 +246,6 @@ ALL = 1_000_000  # entries: more than a topic can have
 
 @record
 class TopicEntry:
-    """An entry of a topic in short."""
-
     id: str
     title: str
     at: int
@@ -287,7 +284,7 @@ def find(tx: Tx, ctx: Context, topic: str) -> TopicRow:
 
 
 def renamed(ctx: Context, topic: str, name: str) -> TopicRow:
-    """Call a topic something else. Its old name still leads to it."""
+    """Rename a topic; its old name still leads to it."""
     wanted = _checked(name)
 
     def change(tx: Tx, one: TopicRow) -> None:
