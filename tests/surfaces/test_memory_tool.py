@@ -146,7 +146,7 @@ def test_prose_without_labels_becomes_a_learning_too(model: Model, memory: Memor
 
 def test_what_is_known_already_is_not_kept_twice(model: Model, memory: Memory) -> None:
     model.does("create", path="/memories/learnings/a.md", file_text=FILE)
-    assert "known already" in model.does("create", path="/memories/learnings/b.md", file_text=FILE)
+    assert "already says so" in model.does("create", path="/memories/learnings/b.md", file_text=FILE)
     assert memory.learnings.page()[1] == 1
 
 
@@ -206,13 +206,13 @@ REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ("view", {"path": "/memories/learnings/nothing.md"}, "does not exist"),
     ("view", {"path": "/memories/logs/2020-01-01.md"}, "no log for 2020-01-01"),
     ("view", {"path": "/memories/ROOT.md"}, "no node root"),
-    ("view", {"path": 7}, "cannot be read"),
-    ("view", {}, "cannot be read"),
+    ("view", {"path": 7}, "command is malformed"),
+    ("view", {}, "command is malformed"),
     ("create", {"path": "/memories/notes.md", "file_text": "x"}, "/memories/logs/2026-03-02.md for what happened"),
     ("create", {"path": "/memories/ROOT.md", "file_text": "x"}, "read-only"),
     ("create", {"path": "/memories/daily/2026-03-02.md", "file_text": "x"}, "read-only"),
     ("create", {"path": "/memories/logs/2026-03-01.md", "file_text": "x"}, "not today's log"),
-    ("create", {"path": "/memories/learnings/empty.md", "file_text": " \n"}, "the file is empty"),
+    ("create", {"path": "/memories/learnings/empty.md", "file_text": " \n"}, "The file is empty"),
     ("create", {"path": TODAY, "file_text": ""}, "the entry is empty"),
     ("str_replace", {"path": TODAY, "old_str": "a", "new_str": "b"}, "append-only"),
     ("str_replace", {"path": "/memories/INDEX.md", "old_str": "a", "new_str": "b"}, "read-only"),
@@ -224,7 +224,7 @@ REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ("delete", {"path": "/memories/monthly/2026-03.md"}, "read-only"),
     ("rename", {"old_path": TODAY, "new_path": "/memories/logs/2026-03-03.md"}, "named by its day"),
     ("rename", {"old_path": "/memories/ROOT.md", "new_path": "/memories/learnings/x.md"}, "read-only"),
-    ("forget", {"path": "/memories"}, "cannot be read"),
+    ("forget", {"path": "/memories"}, "command is malformed"),
 ]
 
 
@@ -242,8 +242,8 @@ def test_an_edit_must_hit_one_place_and_leave_a_whole_learning(model: Model, mem
     path = f"/memories/learnings/x.{kept.id}.md"
     assert "did not appear verbatim" in model.fails("str_replace", path=path, old_str="nowhere", new_str="x")
     assert "Multiple occurrences" in model.fails("str_replace", path=path, old_str="default", new_str="x")
-    assert "would be gone" in model.fails("str_replace", path=path, old_str=MIGRATIONS["action"], new_str="")
-    assert "only the title and the four fields" in model.fails(
+    assert "The edit removes action" in model.fails("str_replace", path=path, old_str=MIGRATIONS["action"], new_str="")
+    assert "the title and the four fields" in model.fails(
         "str_replace", path=path, old_str="confidence: 0.70", new_str="confidence: 1.00"
     )
     assert "within the range [0, 8]" in model.fails("insert", path=path, insert_line=99, insert_text="x")

@@ -1,5 +1,4 @@
-"""Hosts: agent programs that call us at the events of a session.
+"""Agent programs (hosts) that call Recollect at the events of a session: their payloads, hooks and files.
 
-`payloads` reads what each host sends and forms the answer, `hook` answers an event, `install` writes hosts' own files,
-`memory_tool` answers the file commands of Anthropic's API. Knows nothing about ranking, rows or files of the memory.
+Knows nothing about ranking, rows or files of the memory.
 """

@@ -1,9 +1,9 @@
-"""The answer to one event of a session, the same for every host.
+"""Answers one event of a session, the same way for every host.
 
-Reading comes first and its answer is printed at once; then the event is recorded, or kept in the spool when the store
-is locked, gone or too slow. No error reaches the host, and an alarm ends a hook before the host would. Hooks are silent
-in a paused project or an ignored folder, and write nothing in CI. Where there is no memory, a session's start tells its
-user how to begin one, or begins it if the user's settings say so.
+A hook prints its answer first and then records the event, or spools it when the store is locked, missing or slow. No
+error reaches the host, and an alarm ends a hook before the host would. Hooks are silent in a paused project or an
+ignored folder, and write nothing in CI. Where there is no memory, a session's start tells the user how to begin one, or
+begins it if the user's settings say so.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0}
-"""Seconds that an event may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
-OTHERWISE = 8.0  # hosts wait ten seconds (`host_files`), and a process needs time to end
+"""Time limits in seconds. Claude Code gives all hooks 1.5 seconds together when a session ends."""
+OTHERWISE = 8.0  # hosts wait ten seconds (`host_files`), and a process needs time to exit
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the block when it takes longer."""
+    """Raise OutOfTime in a block that takes longer."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise OutOfTime(f"took longer than {seconds:g} seconds")
 
     before = signal(SIGALRM, ring)
-    setitimer(ITIMER_REAL, max(seconds, 0.01))  # nothing would switch the alarm off
+    setitimer(ITIMER_REAL, max(seconds, 0.01))  # zero would switch the alarm off
     try:
         yield
     finally:
@@ -60,7 +60,7 @@ SILENT = "Hooks are silent until you run: recollect host pause --off"
 
 
 def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> bool:
-    """Whether the user silenced hooks, in this folder or in the whole project."""
+    """Whether the user silenced hooks, in the whole project or in this folder."""
     if (project.data / PAUSED).exists():
         return True
     if not project.settings.hosts.ignore:
@@ -79,7 +79,7 @@ def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> b
 
 
 def _places(pattern: str, root: str, home: str) -> set[str]:
-    """Every reading of a pattern: with or without links, `a/**` with `a` itself, `a/**/b` with `a/b`."""
+    """The absolute patterns for one of hosts.ignore, links resolved or not: `a/**` includes `a`, and `a/**/b` `a/b`."""
     base, rest = (home, pattern[2:]) if pattern.startswith("~/") else (root, pattern)
     rest = os.path.normpath(rest).removesuffix("/**")
     places = {_literally(os.path.realpath(os.path.join(base, rest)))}
@@ -90,17 +90,17 @@ def _places(pattern: str, root: str, home: str) -> set[str]:
 
 
 def _literally(path: str) -> str:
-    """A path as a pattern that matches only it."""
+    """The pattern that matches only this path."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)
 
 
 LAUNCHER = "bin/recollect"
-"""In the user's state folder: what hooks, servers and agents run, wherever Recollect is installed."""
+"""A script in the user's state folder that runs Recollect, wherever it is installed."""
 CYCLE = "Cycle"
-"""The event that our own configuration adds: maintenance beside a session, not in it."""
+"""An event that only our configuration sends: maintenance in the background of a session."""
 FAILED = "hook-failure.txt"
 _READING = ("start", "prompt", "subagent")
-"""Events that are answered. They do not wait for the spool; the others replay it first."""
+"""Events that get an answer, and therefore do not wait until the spool is replayed."""
 
 
 def respond(
@@ -113,10 +113,7 @@ def respond(
     pid: int = 0,
     spent: float = 0,
 ) -> None:
-    """Answer one event of a host and record it. Silent where hooks are paused; in CI it only reads.
-
-    `spent` are the seconds that reading the payload took.
-    """
+    """Answer and record one event of a host. `spent` is the seconds that reading its payload took."""
     adapter = host_named(host)
     moment = _event(host, event, given if isinstance(given, dict) else {}, pid)
     if moment is None or (in_ci(environ) and moment.kind not in _READING):
@@ -139,7 +136,7 @@ def respond(
             _opened(project, moment, actor, clock, environ) as memory,
         ):
             if capturing and moment.kind == "start":
-                with suppress(RecollectError):  # the turn of a session that was killed is in this one's brief
+                with suppress(RecollectError):  # so that the brief has the last turn of a session that was killed
                     memory.sessions.tidy(but=moment.session)
             said, message, shown = _answer(memory, moment, adapter, environ)
             if said or message:
@@ -155,9 +152,9 @@ def respond(
             return
         if refused is not None:
             _note(project, moment, refused, clock)
-        elif moment.session:  # the probe of `doctor --host` has none, and must not delete the failure that it shows
+        elif moment.session:  # `doctor --host` sends none, and must not delete the failure that it shows
             (project.data / FAILED).unlink(missing_ok=True)
-    except (Exception, OutOfTime) as error:  # noqa: BLE001 — the fail-open edge: only `doctor --host` shows it
+    except (Exception, OutOfTime) as error:  # noqa: BLE001 — fail open: only `doctor --host` shows the error
         if not in_ci(environ):
             _note(project, moment, error, clock)
     finally:
@@ -169,14 +166,14 @@ def respond(
 
 
 def seconds_of(host: str, event: str) -> float:
-    """How long an event may take, before its payload is read."""
+    """The time limit of an event whose payload is not read yet."""
     return SECONDS.get("cycle" if event == CYCLE else host_named(host).kinds.get(event, ""), OTHERWISE)
 
 
 def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Project, RecollectError | None] | None:
-    """The project a session works in: where its host was started, else where it stands now.
+    """The project of a session: where its host was started, or else its current folder.
 
-    With it, why its memory stays closed although it is the user's: then nothing is read, and what is said waits.
+    If the settings cannot be used, the project as last known and the error: nothing is read, and writes are spooled.
     """
     for place in (environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"), moment.folder, "."):
         if not place:
@@ -195,9 +192,9 @@ def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Projec
 def _without_memory(
     moment: HostEvent, environ: Mapping[str, str], put: Callable[[str], None]
 ) -> tuple[Project, None] | None:
-    """A repository where no memory was begun: begin one if the user's settings say so, else tell how, in one line.
+    """In a repository without a memory, begin one if hosts.begin says so, or tell the user how in one line.
 
-    Nothing is written into the repository: the register alone says which space it uses.
+    Nothing is written into the repository: only the register says which space it uses.
     """
     from recollect.store.project import begin_unnamed
     from recollect.store.register import main_worktree, spot_of
@@ -220,8 +217,10 @@ def _without_memory(
 
 
 def program(project: Project, environ: Mapping[str, str]) -> str:
-    """What an agent runs: the launcher where `recollect` is not on its PATH. Claude Code takes a longer PATH from us
-    instead, so that its rules for `recollect` count."""
+    """The command that an agent types: the launcher if `recollect` is not on its PATH.
+
+    For Claude Code we extend the PATH instead, so that its permission rules for `recollect` apply.
+    """
     folders = environ.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "recollect"), os.X_OK) for folder in folders if folder):
         return "recollect"
@@ -244,7 +243,7 @@ def _event(host: str, event: str, given: Mapping[str, Any], pid: int) -> HostEve
 
 
 def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, environ: Mapping[str, str]) -> Memory:
-    """The memory, with short timeouts, because an agent waits."""
+    """The memory, with short timeouts because an agent waits."""
     from recollect.memory import Memory
 
     most = SECONDS.get(moment.kind, OTHERWISE) / 4
@@ -261,7 +260,7 @@ def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, env
 
 
 def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[str, str]) -> tuple[str, str, Write]:
-    """The text for the agent, the line for its user, and the record of what was shown."""
+    """The text for the agent, the line for the user, and the record of what was shown."""
     said, message, room = "", "", adapter.room
     telling = memory.project.settings.hosts.messages
     learnings: tuple[str, ...] = ()
@@ -289,7 +288,7 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[s
 
 
 def _delegated(memory: Memory, moment: HostEvent) -> str:
-    """What a subagent is asked to do. The host may write it to its transcript only after this hook has begun."""
+    """The task of a subagent. The host may write it to its transcript only after this hook has started: wait 0.5 s."""
     patience = 25 if moment.transcript else 0
     while not (said := memory.sessions.delegated(moment.host, moment.transcript, moment.agent)) and patience:
         time.sleep(0.02)
@@ -298,7 +297,7 @@ def _delegated(memory: Memory, moment: HostEvent) -> str:
 
 
 def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> None:
-    """Start a cycle in a process of its own, for a host that waits for all its hooks."""
+    """Start a cycle in the background, for a host that waits for all hooks."""
     import subprocess
     import sys
 
@@ -315,7 +314,7 @@ def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> Non
 
 def _happened(moment: HostEvent, **shown: tuple[str, ...]) -> Write:
     transcript = moment.transcript if moment.kind == "start" else ""
-    # What a transcript holds is read there when the turn ends; a host's own prompt is no request.
+    # A prompt in the transcript is read there when the turn ends.
     unwritten = moment.kind == "prompt" and not (moment.prompt and _size(moment.transcript))
     return _write(
         SessionEvent(
@@ -334,7 +333,7 @@ def _happened(moment: HostEvent, **shown: tuple[str, ...]) -> Write:
 
 
 def _left(moment: HostEvent, root: str) -> list[Write]:
-    """What an event adds to the memory, as writes that can wait."""
+    """What an event adds to the memory, as writes that can be spooled."""
     session = moment.session
 
     def turn(**said: str) -> Write:
@@ -373,7 +372,7 @@ def _write(what: Written) -> Write:
 
 
 def _first_written(path: str) -> int:
-    """The size of a transcript. The host writes while hooks run: at a first answer it may still be empty."""
+    """The size of a transcript. At a session's first answer the host may not have written it yet: wait 0.3 s."""
     patience = 15 if os.path.isdir(os.path.dirname(path)) else 0
     while not (size := _size(path)) and patience:
         time.sleep(0.02)
@@ -382,12 +381,12 @@ def _first_written(path: str) -> int:
 
 
 def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:
-    """The event without a transcript that is not a regular file and must not be opened, and the error to report."""
+    """If the transcript is not a regular file, the event without it, and the error to report."""
     from recollect.store.files import is_odd
 
     if not moment.transcript or not is_odd(moment.transcript):
         return moment, None
-    said = f"the transcript {moment.transcript} is not a regular file, so it was not opened; the rest was kept"
+    said = f"the transcript {moment.transcript} is not a regular file, so it was not read; all else was saved"
     return replace(moment, transcript=""), BadInput(said)
 
 
@@ -401,5 +400,5 @@ def _note(project: Project, moment: HostEvent, error: BaseException, clock: Cloc
     """Keep the last error for `recollect doctor --host`."""
     from recollect.store.files import write_path
 
-    with suppress(OSError, RecollectError):  # replaces a link, which a command in a sandbox may have left there
+    with suppress(OSError, RecollectError):  # write_path replaces a link that a sandboxed command may have left there
         write_path(project.data / FAILED, f"{iso(clock.now())} {moment.event}: {type(error).__name__}: {error}\n")

@@ -1,10 +1,10 @@
-"""What each agent program needs in its own files so that it calls us, and putting it there.
+"""What each host needs in its configuration files: hooks, the MCP server, permission to read; and inserting it there.
 
-Needed are hooks, the MCP server and leave to read. No line names a path of this machine: commands go through a launcher
-in the user's state folder, which `init` writes. Where it is missing, hooks are silent.
+No command contains a path of this machine: `init` writes a launcher into the user's state folder. Without it, hooks are
+silent.
 
-Our texts go in without touching a byte around them. Removing the same pieces restores a file byte for byte, whatever
-its owner changed elsewhere meanwhile. Where the owner edited a piece, our values are found in the parsed JSON instead.
+An insertion touches no byte around it, so removing the same pieces restores a file byte for byte, whatever its owner
+changed elsewhere. If the owner edited a piece, our values are found in the parsed JSON instead.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _SPACE = " \t\r\n"
 
 
 def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tuple[str, list[str]]:
-    """A JSON text with a value more, and the pieces that were put in, in order.
+    """A JSON text with one more value, and the inserted pieces in order.
 
-    `path` names members of objects; those that are missing are made. The value becomes the last member, or with `item`
-    the first item of the list that the last member is.
+    `path` names nested members; missing ones are created. The value becomes the last one, or with `item` the first item
+    of its list.
     """
     pieces: list[str] = []
     at = _skip(text, 0)
@@ -45,7 +45,7 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
             assert found is not None
         elif last and not item:
             raise BadInput(
-                f"{'.'.join(path)} exists already and is not Recollect's. Remove it, or choose other hosts with --host"
+                f"{'.'.join(path)} already exists and is not Recollect's. Remove it, or choose other hosts with --host"
             )
         at = found
     if item:
@@ -57,7 +57,7 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
 
 
 def as_block(text: str, begin: str, body: str, end: str) -> tuple[str, str]:
-    """A text with a block between two marks at its end, and the piece that was put in.
+    """A text with a block between two marks appended, and the inserted piece.
 
     A block that another clone inserted and committed is not inserted again.
     """
@@ -70,7 +70,7 @@ def as_block(text: str, begin: str, body: str, end: str) -> tuple[str, str]:
 
 
 def without(text: str, pieces: list[str]) -> str | None:
-    """A text without some pieces, the last one first; None when one of them was changed."""
+    """A text without these pieces; None if one of them was changed."""
     for piece in reversed(pieces):
         if text.count(piece) != 1:
             return None
@@ -86,7 +86,7 @@ def holds(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> bool:
 
 
 def json_without(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> str:
-    """A JSON text, rewritten without a value; objects and lists left empty by that are removed too."""
+    """A JSON text, reformatted without a value and without the objects and lists that this leaves empty."""
     document = json.loads(text)
     way = [document]
     for name in path if item else path[:-1]:
@@ -104,7 +104,7 @@ def json_without(text: str, path: tuple[str, ...], value: Any, *, item: bool) ->
 
 
 def block_without(text: str, begin: str, end: str) -> str:
-    """A text without the block between two marks, marks included."""
+    """A text without the block between two marks, and without the marks."""
     first, found, rest = text.partition(f"{begin}\n")
     return first + rest.partition(f"{end}\n")[2] if found else text
 
@@ -117,7 +117,7 @@ def is_json_object(text: str) -> bool:
 
 
 def _member(text: str, at: int, name: str) -> int | None:
-    """Where the value of a member begins, in the object that begins at `at`."""
+    """The offset of a member's value in the object that begins at `at`."""
     decoder = json.JSONDecoder()
     at = _skip(text, at + 1)
     while text[at] != "}":
@@ -133,7 +133,7 @@ def _member(text: str, at: int, name: str) -> int | None:
 
 
 def _put_first(text: str, at: int, item: str, depth: int) -> tuple[str, str]:
-    """An item in front of all others of the object or list that begins at `at`."""
+    """Insert an item before all others in the object or list that begins at `at`."""
     empty = text[_skip(text, at + 1)] in "]}"
     piece = "\n" + "  " * (depth + 1) + item + ("\n" + "  " * depth if empty else ",")
     return text[: at + 1] + piece + text[at + 1 :], piece
@@ -164,15 +164,15 @@ SERVER_LINE = (
     """id=$(printf %s "$line" | sed -n 's/.*"id": *\\([^,}]*\\).*/\\1/p'); """
     f"""[ -z "$id" ] || echo '{{"jsonrpc": "2.0", "id": '"$id"', "result": {_NO_TOOLS}}}'; done"""
 )
-"""What a host has its shell run as our server. Where Recollect is missing, the shell itself answers that there are no
-tools: a colleague who has only the files must not be told that a server failed. Gemini CLI calls a server without
-even a prompt an error."""
+"""The shell command that starts our MCP server. If Recollect is not installed, the shell answers that there are no
+tools: a colleague who only has these files must not see a failed server. The one prompt is for Gemini CLI, which
+reports a server with neither tools nor prompts as an error."""
 PLACES = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RECOLLECT_HOME")
-"""Variables that say where our files are; Codex gives a server only those that its file names."""
+"""Variables that locate our files; Codex passes a server only the variables that its configuration names."""
 READING = ("search", "get", "why", "brief", "last", "learn list", "learn show", "log show", "status")
-"""Commands that an agent may run without asking its user: they only read."""
+"""Read-only commands, which an agent may run without asking its user."""
 READING_TOOLS = ("search", "timeline", "get", "wisdom", "status")
-"""Tools of our server that are marked as reading only."""
+"""The read-only tools of our MCP server."""
 
 CLAUDE_CODE_HOOKS: tuple[tuple[str, int], ...] = (
     ("SessionStart", 10),
@@ -185,13 +185,12 @@ CLAUDE_CODE_HOOKS: tuple[tuple[str, int], ...] = (
     ("TaskCompleted", 10),
     ("SessionEnd", 2),
 )
-"""Events and the seconds the host waits; ours end earlier (`hook.SECONDS`)."""
+"""Events, and the seconds the host waits; our hooks end earlier (`hook.SECONDS`)."""
 CODEX_HOOKS = tuple((event, seconds) for event, seconds in CLAUDE_CODE_HOOKS if event != "TaskCompleted")
 GEMINI_HOOKS = (("SessionStart", 10), ("BeforeAgent", 6), ("AfterAgent", 10), ("PreCompress", 10), ("SessionEnd", 2))
 GEMINI_MATCHERS = {"PreCompress": "manual"}
-"""The automatic one comes before every request, whether something is compressed or not."""
+"""The automatic event comes before every request, whether or not anything is compressed."""
 HOOKS = {"claude-code": CLAUDE_CODE_HOOKS, "codex": CODEX_HOOKS, "gemini": GEMINI_HOOKS}
-CYCLE_SECONDS = 120  # it runs beside the session; ours ends after 110 (`hook.SECONDS`)
 
 
 @record
@@ -207,9 +206,9 @@ class Addition:
 
 @record
 class HostFiles:
-    """Whose files are changed: a project's, or with `user` those that count in all projects of the user.
+    """Whose files are edited: a project's, or the user's own, which apply to all projects (`data` is None).
 
-    `data` is the folder that a host's sandbox may write; `record` remembers what was put in.
+    `data` is the folder that a host's sandbox must let commands write; `record` is the file that lists our insertions.
     """
 
     root: Path
@@ -222,8 +221,10 @@ class HostFiles:
         return self.data is None
 
     def place(self, file: str) -> Path:
-        """The file that a host reads under this name. A link may lead to its namesake among the user's own files,
-        where people keep such things; a repository's link does not make us write into any other file.
+        """The file that a host reads under this name.
+
+        A link may lead to a file of the same name in the user's home, where people keep configuration; a repository's
+        link must not make us write any other file.
         """
         if self.user:
             return users_file(file, self.environ).resolve()
@@ -231,7 +232,7 @@ class HostFiles:
         at_home = bool(home) and place.is_relative_to(Path(home or "").resolve())
         if place.is_relative_to(self.root) or (at_home and place.name == Path(file).name):
             return place
-        raise BadInput(f"{file} links to {place}. It may link only into the project, or to the same file in your home")
+        raise BadInput(f"{file} links to {place}. Let it link into the project, or to the same file in your home")
 
 
 def users_file(file: str, environ: Mapping[str, str]) -> Path:
@@ -243,7 +244,7 @@ def users_file(file: str, environ: Mapping[str, str]) -> Path:
 
 
 def write_launcher(state: Path, python: str) -> str:
-    """Leave the launcher that hooks and servers go through, one for all the user's projects; gives why it failed."""
+    """Write the launcher, one for all projects of the user. Returns why that failed, or an empty text."""
     quoted = shlex.quote(python)
     text = (
         "#!/bin/sh\n# Written by `recollect init`: runs the Recollect that ran it last.\n"
@@ -259,20 +260,20 @@ def write_launcher(state: Path, python: str) -> str:
 
 
 def hook_line(event: str, host: str, run: str = RUN) -> str:
-    """What a host has its shell run at an event; `$PPID` is the host itself. Silent where the launcher is missing."""
+    """The shell command for an event, silent if the launcher is missing; `$PPID` is the host."""
     return f"{run} hook {event} --host {host} --pid $PPID 2>/dev/null || :"
 
 
 def hook_groups(host: str, run: str = RUN) -> dict[str, list[dict[str, Any]]]:
-    """The hooks of a host by event, as its files and the plugin have them. Gemini's time is in milliseconds."""
-    unit = 1000 if host == "gemini" else 1
+    """The hooks of a host by event, in the form of its configuration files."""
+    unit = 1000 if host == "gemini" else 1  # of timeouts: milliseconds or seconds
     table: dict[str, list[dict[str, Any]]] = {}
     for event, seconds in HOOKS[host]:
         hook = {"type": "command", "command": hook_line(event, host, run), "timeout": seconds * unit}
         matcher = {"matcher": GEMINI_MATCHERS[event]} if host == "gemini" and event in GEMINI_MATCHERS else {}
         table[event] = [{"hooks": [hook], **matcher}]
-    if host == "claude-code":
-        cycle = {"type": "command", "command": hook_line("Cycle", host, run), "timeout": CYCLE_SECONDS, "async": True}
+    if host == "claude-code":  # in the background; the cycle ends itself after 110 seconds (`hook.SECONDS`)
+        cycle = {"type": "command", "command": hook_line("Cycle", host, run), "timeout": 120, "async": True}
         table["SessionStart"][0]["hooks"].append(cycle)
     return table
 
@@ -297,7 +298,7 @@ def additions(target: HostFiles, host: str) -> list[Addition]:
         *_hooks(settings, host),
         *(Addition(file=settings, path=("permissions", "allow"), value=rule, item=True) for rule in allowed),
     ]
-    if target.data is not None:  # lists of all its settings files add up
+    if target.data is not None:  # Claude Code joins the lists of all settings files
         found.append(Addition(file=settings, path=CLAUDE_CODE_ROOTS, value=_from_home(target), item=True))
         found.append(Addition(file=settings, path=("enabledMcpjsonServers",), value=SERVER, item=True))
     servers = ".claude.json" if target.user else ".mcp.json"
@@ -314,14 +315,14 @@ def _toml(value: Any) -> str:
 
 
 def _from_home(target: HostFiles) -> str:
-    """The folder of the space, named from the user's home where it is there."""
+    """The folder of the space, as `~/…` if it is in the user's home."""
     folder, home = str((target.data or Path()).resolve()), target.environ.get("HOME")
     inside = home and Path(folder).is_relative_to(Path(home).resolve())
     return f"~/{Path(folder).relative_to(Path(home or '').resolve())}" if inside else folder
 
 
 def sandbox_note(target: HostFiles, host: str) -> str:
-    """What the user has to add by hand, so that commands in the host's sandbox may write the space's folder."""
+    """What the user must add by hand so that commands in the host's sandbox may write the space's folder."""
     file = _codex_roots(target) if host == "codex" and not target.user else None
     if file is None:
         return ""
@@ -329,15 +330,15 @@ def sandbox_note(target: HostFiles, host: str) -> str:
     if {_from_home(target), str((target.data or Path()).resolve())} & {*listed}:
         return ""
     return (
-        f"{file} already configures Codex's sandbox. So that commands can write the memory, add this to "
+        f"{file} already configures Codex's sandbox. To let commands write the memory, add this to "
         f"writable_roots of [{CODEX_SANDBOX}]: {_toml(_from_home(target))}"
     )
 
 
 def _codex_roots(target: HostFiles) -> Path | None:
-    """The file that says already which folders Codex's sandbox may write.
+    """The file that already says which folders Codex's sandbox may write; None if we may add the table.
 
-    A table that the project's file has cannot be there twice, and a list in that file replaces the user's list.
+    TOML allows a table only once in the project's file, and a list there would replace the user's list.
     """
     own = target.place(CODEX_SETTINGS)
     if _codex_sandbox(block_without(read(own) or "", BEGIN, END)):
@@ -347,11 +348,11 @@ def _codex_roots(target: HostFiles) -> Path | None:
 
 
 def _codex_sandbox(text: str) -> dict[str, Any]:
-    import tomllib  # other hosts have no need of it
+    import tomllib  # only Codex needs it
 
     try:
         found = tomllib.loads(text).get(CODEX_SANDBOX)
-    except (tomllib.TOMLDecodeError, RecursionError):  # Codex refuses the file, too
+    except (tomllib.TOMLDecodeError, RecursionError):  # Codex refuses the file too
         found = None
     return found if isinstance(found, dict) else {}
 

@@ -1,11 +1,11 @@
-"""Changing hosts' own files: `init` puts in what `host_files` names, `uninstall` takes it out again, `doctor` tries it.
+"""Edits the configuration files of hosts for `init` and `uninstall`, and tests them for `doctor --host`.
 
-Every insertion is recorded beside the store, or for all projects in the user's state folder, so that each file is
-restored byte for byte. Files that we make in a repository are kept out of git, unless the memory is shared there. With
-the Claude Code plugin, which has hooks of its own, nothing is written for that host and earlier insertions are removed.
+Every insertion is recorded beside the store, or for all projects in the user's state folder, so that each file can be
+restored byte for byte. The Claude Code plugin brings its own hooks: where it is enabled, we write nothing for that host
+and remove earlier insertions.
 
-A test runs the commands in a host's own files as the host would, and reads when it last did. Its payload names no
-session, so it leaves no trace in the memory.
+The test runs the commands in a host's files as the host would. Its payload names no session, so it leaves no trace in
+the memory.
 """
 
 from __future__ import annotations
@@ -42,17 +42,14 @@ from recollect.store.project import Project
 from recollect.store.register import spot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from recollect.memory import Memory
-    from recollect.store.project import Project
     from recollect.store.sessions import HostSession, ReportedEvent
 
 RECORD = "hosts.json"
 PLUGIN = "recollect"
 _FOLDERS = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini"}
-_EXCLUDE = "info/exclude"
 
 
 def project_target(project: Project, environ: Mapping[str, str]) -> HostFiles:
@@ -65,9 +62,9 @@ def users_target(state: Path, environ: Mapping[str, str]) -> HostFiles:
 
 @record
 class FileChange:
-    """A file as it is and as it should be. `pieces` are ours in it; `before` None means that it is not there.
+    """A file as it is and as it should be; None where it does not exist. `pieces` are our texts in it, verbatim.
 
-    `place` is the file itself, where `file` is a link to it.
+    `place` is the file on disk, which `file` may link to.
     """
 
     file: str
@@ -93,7 +90,7 @@ def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
 
 
 def has_plugin(root: Path, environ: Mapping[str, str]) -> bool:
-    """Whether our plugin is enabled in Claude Code, for this project or for the user."""
+    """Whether Claude Code has our plugin enabled, for this project or for the user."""
     users = users_file(".claude/settings.json", environ)
     for file in (users, root / ".claude/settings.json", root / CLAUDE_CODE_SETTINGS):
         with suppress(OSError, ValueError, RecursionError, AttributeError):
@@ -113,9 +110,9 @@ def plugin_folder(environ: Mapping[str, str]) -> Path | None:
 
 
 def installing(target: HostFiles, host: str) -> list[FileChange]:
-    """The changes that make a host call us; none when it does already."""
+    """The changes that make a host call us; none if it does already."""
     if host not in HOOKS:
-        raise BadInput(f"init knows no files of {host!r}. It sets up {', '.join(HOOKS)}")
+        raise BadInput(f"`recollect init` cannot set up {host!r}. Choose one of: {', '.join(HOOKS)}")
     known = _known(target).get(host, {})
     wanted: dict[str, list[Addition]] = {}
     for addition in additions(target, host):
@@ -125,7 +122,7 @@ def installing(target: HostFiles, host: str) -> list[FileChange]:
 
 
 def uninstalling(target: HostFiles, hosts: Collection[str]) -> list[FileChange]:
-    """The changes that remove our pieces from hosts' files; everything else stays as it is."""
+    """The changes that remove our additions from hosts' files and touch nothing else."""
     changes = []
     for files in (files for host, files in _known(target).items() if host in hosts):
         for file, kept in files.items():
@@ -144,7 +141,7 @@ def apply(target: HostFiles, host: str, changes: list[FileChange]) -> None:
     for change in changes:
         assert change.after is not None
         made = change.before is None or bool(known.get(host, {}).get(change.file, {}).get("made"))
-        # The record first: a crash between the two leaves a record of pieces that are not there, which undoes nothing.
+        # The record first: after a crash in between, it lists pieces that are not in the file, which undo ignores.
         additions = [vars(addition) for addition in change.additions]
         kept = {"made": made, "pieces": list(change.pieces), "additions": additions}
         known.setdefault(host, {})[change.file] = kept
@@ -153,7 +150,7 @@ def apply(target: HostFiles, host: str, changes: list[FileChange]) -> None:
 
 
 def undo(target: HostFiles, hosts: Collection[str], changes: list[FileChange]) -> None:
-    """Restore files and delete the record of these hosts."""
+    """Restore the files and forget the insertions for these hosts."""
     for change in changes:
         if change.after is not None:
             write_path(change.place, change.after)
@@ -162,7 +159,7 @@ def undo(target: HostFiles, hosts: Collection[str], changes: list[FileChange]) -
         for folder in (target.root / change.file).parents:
             if folder == target.root:
                 break
-            with suppress(OSError):  # not empty: others use it too
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()
     left = {host: files for host, files in _known(target).items() if host not in hosts}
     if left:
@@ -172,16 +169,16 @@ def undo(target: HostFiles, hosts: Collection[str], changes: list[FileChange]) -
 
 
 def keep_out_of_git(target: HostFiles, *, shared: bool) -> list[str]:
-    """Have git pass over the files that we made, in a list that no one else sees; gives them.
+    """List the files that we created in `.git/info/exclude`, which is not committed; returns them.
 
-    A file that git knows already stays known. A shared memory's files are for everybody who has the repository.
+    A file that git tracks stays tracked. A shared memory lists nothing: everyone with the repository needs the files.
     """
     spot = spot_of(target.root)
     if not spot.git or not Path(spot.path, "HEAD").is_file():
         return []
     known = [(file, kept) for files in _known(target).values() for file, kept in files.items()]
     made = [] if shared else sorted({file for file, kept in known if kept["made"]})
-    place = Path(spot.path, _EXCLUDE)
+    place = Path(spot.path, "info/exclude")
     before = read(place) or ""
     lines = [f"/{spot.folder}/{file}" if spot.folder else f"/{file}" for file in made]
     bare = host_files.block_without(before, BEGIN, END)
@@ -196,7 +193,7 @@ def told(target: HostFiles) -> dict[str, list[str]]:
 
 
 def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any] | None) -> FileChange:
-    """A file with our additions. Earlier ones are removed first: an older version may have put in others."""
+    """A file with our additions. Earlier ones are removed first: an older version may have inserted others."""
     before = read(place)
     text = before or ""
     if kept and before is not None:
@@ -204,12 +201,12 @@ def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any]
     if file.endswith(".json"):
         text = text or host_files.EMPTY_JSON
         if not host_files.is_json_object(text):
-            raise BadInput(f"{file} is not plain JSON, so nothing was written; add the hooks by hand (docs/hosts.md)")
-        for each in asked:  # put in by another clone, and committed
+            raise BadInput(f"{file} is not plain JSON, so nothing was written. Add the hooks by hand (docs/hosts.md)")
+        for each in asked:  # another clone may have inserted and committed it
             if host_files.holds(text, each.path, each.value, item=each.item):
                 text = host_files.json_without(text, each.path, each.value, item=each.item)
     pieces: list[str] = []
-    for addition in reversed(asked):  # each goes in front of the others
+    for addition in reversed(asked):  # each is inserted before the others
         if addition.path:
             text, made = host_files.into_json(text, addition.path, addition.value, item=addition.item)
             pieces += made
@@ -220,7 +217,7 @@ def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any]
 
 
 def _taken_out(text: str, kept: dict[str, Any]) -> str:
-    """A file without our additions: piece by piece, or by value where its owner edited a piece."""
+    """A file without our additions: removed as text, or by their JSON values if the owner edited one."""
     bare = host_files.without(text, kept["pieces"])
     if bare is not None:
         return bare
@@ -243,12 +240,12 @@ def _known(target: HostFiles) -> dict[str, dict[str, Any]]:
         return {}
 
 
-SECONDS = 20  # for one hook; the slowest one of ours ends itself after 8
+SECONDS = 20  # for one hook; our slowest ends itself after 8
 
 
 @record
 class ProbedEvent:
-    """One event: whether the host's file names a command for it that works, and when the host last used it."""
+    """Whether the host's file has a working command for an event, and when the host last sent that event."""
 
     event: str
     answer: str
@@ -302,9 +299,9 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
 
 
 def _commands(files: list[Path], plugin: str = "") -> Iterator[tuple[str, str]]:
-    """The line for each event, as the host's own files have it; a plugin's file names its folder by a variable."""
+    """The command for each event in a host's files."""
     for file in files:
-        # The file is a host's or came with a clone: from where it has another shape, nothing of it is ours.
+        # The file belongs to a host or came with a clone: where it has another shape, nothing in it is ours.
         with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
             for event, groups in (json.loads(file.read_text("utf-8")).get("hooks") or {}).items():
                 for hook in (hook for group in groups for hook in group.get("hooks", [])):
@@ -315,7 +312,7 @@ def _commands(files: list[Path], plugin: str = "") -> Iterator[tuple[str, str]]:
 
 def _try(root: Path, event: str, line: str | None) -> tuple[str, bool]:
     if line is None:
-        return "no command for it", False
+        return "no command in the host's file", False
     asked: dict[str, Any] = {"hook_event_name": event, "cwd": str(root), "source": "startup"}
     began = time.monotonic()
     try:
@@ -338,7 +335,7 @@ def _try(root: Path, event: str, line: str | None) -> tuple[str, bool]:
 
 
 def launcher_fault(state: Path) -> str:
-    """Why the launcher that hooks go through does not run; empty when it does."""
+    """Why the launcher does not run; empty when it does."""
     try:
         done = subprocess.run([state / LAUNCHER, "--version"], capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -389,13 +386,13 @@ def _asked(server: subprocess.Popen[bytes], id: int, method: str, given: dict[st
 
 def _notes(project: Project, doubled: list[str], environ: Mapping[str, str]) -> Iterator[str]:
     if doubled:
-        yield f"hooks are set up twice, for all projects and in {', '.join(doubled)}. Run `recollect init` to fix that"
+        yield f"hooks are set up twice, for all projects and in {', '.join(doubled)}. To fix this, run: recollect init"
     if (project.data / PAUSED).exists():
         yield SILENT
     if in_ci(environ):
-        yield "CI is set: nothing is captured"
+        yield "CI is set, so nothing is captured"
     if project.settings.hosts.ignore:
-        yield f"silent in: {', '.join(project.settings.hosts.ignore)}"
+        yield f"hooks are silent in {', '.join(project.settings.hosts.ignore)} (setting hosts.ignore)"
     try:
         yield f"the last failure: {(project.data / FAILED).read_text('utf-8').strip()}"
     except OSError:

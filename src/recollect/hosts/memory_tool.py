@@ -1,15 +1,15 @@
-"""The memory tool of Anthropic's API (`memory_20250818`) over this memory, for the SDK's tool runner.
+"""The memory tool of Anthropic's API (`memory_20250818`), for the SDK's tool runner: this memory shown as files.
 
-A model that knows six file commands sees the memory as files. Paths name records and are never opened, so none leads
-outside. A command that is not allowed gets a tool error that says what to do instead.
+Paths name records and are never opened, so no path leads outside. A command that is not allowed gets a tool error that
+says what to do instead.
 
     /memories/ROOT.md, INDEX.md            read-only
     /memories/logs/2026-03-02.md           append-only, today's
-    /memories/learnings/NAME.md            made, edited, renamed, deleted (archived)
+    /memories/learnings/NAME.md            may be created, edited, renamed, deleted (archived)
     /memories/daily|weekly|monthly|themes  read-only
 
-A learning's file is the block it is injected as. An edited one is read leniently: labels in bold, as headings or plain,
-in any order, a field over several lines, or prose without any label, which is sorted into the fields by its own words.
+A learning's file is the block that agents are shown. An edited file is read leniently: labels in bold, as headings or
+plain, in any order, fields over several lines. Prose without labels is divided among the fields by its words.
 """
 
 from __future__ import annotations
@@ -44,11 +44,8 @@ from recollect.text.staging import slug_of
 TOP = "/memories"
 LOGS, LEARNINGS, THEMES = "logs", "learnings", "themes"
 FOLDERS = (LOGS, LEARNINGS, *LEVELS, THEMES)
-SHOWN = 50  # files of one folder that a look at everything shows, so that six folders fit a model's context
-LISTED = 1000  # files that a look at that folder shows: the most that one page of learnings has
-
-
-ACTOR = Actor(name="memory-tool", channel="memory-tool", trust="agent")
+SHOWN = 50  # files listed per folder in a view of /memories, so that six folders fit a model's context
+LISTED = 1000  # files listed in a view of one folder: the longest page of learnings
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -56,7 +53,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def __init__(self, memory: Memory, **options: Any):
         super().__init__(**options)
-        self._memory = memory.acting_as(ACTOR)
+        self._memory = memory.acting_as(Actor(name="memory-tool", channel="memory-tool", trust="agent"))
 
     def execute(self, command: BetaMemoryTool20250818Command) -> str:
         try:
@@ -65,7 +62,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(str(problem)) from problem
         except (AttributeError, TypeError, NotImplementedError) as problem:
             # The SDK does not check what the model sends.
-            raise ToolError(f"this command cannot be read: {problem}") from problem
+            raise ToolError(f"The command is malformed: {problem}") from problem
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         memory, path, lines = self._memory, command.path, command.view_range
@@ -75,7 +72,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             text = _numbered(_text(memory, folder, name), lines)
             return f"Here's the content of {path}{mark} with line numbers:\n{text}"
         shown = _listed(memory, folder, LISTED) if folder else _everything(memory)
-        return f"Here're the files and directories in {path}, with what may be done with each:\n" + "\n".join(shown)
+        return f"Here're the files and directories in {path}, each with what you may do with it:\n" + "\n".join(shown)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         memory, path, text = self._memory, command.path, command.file_text
@@ -83,8 +80,10 @@ class MemoryTool(BetaAbstractMemoryTool):
         if folder == LEARNINGS and name:
             done = memory.learn(new_learning(text, name.removesuffix(".md")))
             made = f"{TOP}/{LEARNINGS}/{file_name(done.learning)}"
-            said = f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
-            return f"{said}\nUse that path from now on, not {path}: a file is named by its title and its id."
+            said = (
+                f"An existing file already says so: {made}" if done.merged else f"File created successfully at: {made}"
+            )
+            return f"{said}\nUse that path from now on, not {path}: the name of a file is its title and id."
         if folder == LOGS and name:
             if name == f"{_today(memory)}.md" and _today(memory) in _days(memory):
                 raise Refused(
@@ -97,9 +96,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         memory, path, old, new = self._memory, command.path, command.old_str, command.new_str
         folder, name = _place(path)
         if folder == LOGS:
-            raise Refused(
-                f"{path} is append-only: what was written stays. Insert a correction at the end of today's log"
-            )
+            raise Refused(f"{path} is append-only and cannot be changed. Insert a correction at the end of today's log")
         learning = _learning(memory, path, folder, name)
         text = render(learning)
         count = text.count(old) if old else 0
@@ -131,7 +128,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         memory, path = self._memory, command.path
         folder, name = _place(path)
         if folder == LOGS:
-            raise Refused(f"{path} cannot be deleted: raw logs are permanent. A person can: recollect store purge")
+            raise Refused(
+                f"{path} cannot be deleted: raw logs are permanent. A person can remove text: recollect store purge"
+            )
         if not name:
             raise Refused(f"Cannot delete {path}: learnings are deleted one at a time, everything else is read-only")
         learning = _learning(memory, path, folder, name)
@@ -156,7 +155,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
 
 def _place(path: str) -> tuple[str, str]:
-    """The folder and the name that a path means; nothing outside `/memories`, nothing deeper than one folder."""
+    """The folder and file name in a path; the folder is "?" for a path that cannot exist."""
     top, *parts = path.removeprefix("/").rstrip("/").split("/")
     if not path.startswith("/") or top != TOP[1:] or any(part in ("", ".", "..") for part in parts):
         raise BadInput(f"Path must start with {TOP} and stay inside it, got: {path[:200]}")
@@ -231,7 +230,7 @@ def _listed(memory: Memory, folder: str, most: int) -> list[str]:
 
 
 def _names(memory: Memory, folder: str) -> list[str]:
-    """The names in a folder, newest or best supported first."""
+    """The files in a folder, newest or best supported first."""
     if folder == LOGS:
         return _days(memory)
     if folder == THEMES:
@@ -277,9 +276,9 @@ def _appended(memory: Memory, path: str, name: str, text: str) -> str:
 def _edited(memory: Memory, learning: Learning, text: str) -> str:
     changes = edited(learning, text)
     if not changes:
-        raise BadInput("Nothing was changed: only the title and the four fields of a learning can be edited")
+        raise BadInput("Nothing was changed. You can edit the title and the four fields of a learning")
     after = memory.learnings.edit(learning.id, LearningEdit(**changes), expect=learning.version)  # type: ignore[arg-type]
-    return f"The memory file has been edited. It says now:\n{_numbered(render(after), None)}"
+    return f"The memory file has been edited. It now says:\n{_numbered(render(after), None)}"
 
 
 def _today(memory: Memory) -> str:
@@ -291,7 +290,7 @@ def _days(memory: Memory) -> list[str]:
 
 
 def _length(memory: Memory) -> int:
-    """The lines of today's log, none when it is not begun."""
+    """The number of lines in today's log; 0 before its first entry."""
     today = _today(memory)
     return len(memory.journal.show(today).removesuffix("\n").split("\n")) if today in _days(memory) else 0
 
@@ -306,17 +305,17 @@ _FOOTER = lazy(r"_ID: .*_")
 
 
 def render(learning: Learning) -> str:
-    """The file of a learning; `read` gives its words back."""
+    """The file of a learning; `read` is the inverse."""
     return frame.block(learning) + "\n"
 
 
 def read(text: str) -> dict[str, str]:
-    """The title and whichever of the four fields a text labels; prose before any label is under `prose`."""
+    """The title and those of the four fields that a text labels; `prose` is what comes before any label."""
     found: dict[str, list[str]] = {}
     current = "prose"
     for line in text.splitlines():
         title, label = heading(line), _LABEL.match(line)
-        if label and not (title and _STATE.search(line)):  # a title of ours may be any words, a label's too
+        if label and not (title and _STATE.search(line)):  # a title may be any words, even a label
             current = label["name"].lower()
             found.setdefault(current, []).append(label["text"])
         elif title and "title" not in found and not any(name in found for name in COIA):
@@ -328,11 +327,11 @@ def read(text: str) -> dict[str, str]:
 
 
 def new_learning(text: str, name: str) -> NewLearning:
-    """What a new file says. What it does not label is read out of its prose; its name is the title of last resort."""
+    """A new file as a learning. Its prose fills the fields without a label; its name is the title of last resort."""
     given = read(text)
     prose = given.pop("prose", "") or " ".join(given.get(field, "") for field in COIA).strip()
     if not prose:
-        raise BadInput("the file is empty; a learning says what was observed and what to do about it")
+        raise BadInput("The file is empty. Write what you observed and what to do about it")
     title = given.get("title") or _words(name)
     made = extract("pattern", prose, title, "")
     return NewLearning(
@@ -347,28 +346,29 @@ def new_learning(text: str, name: str) -> NewLearning:
 
 
 def edited(learning: Learning, text: str) -> dict[str, str]:
-    """The fields that an edited file says differently."""
+    """The fields that an edited file changes."""
     before, after = read(render(learning)), read(text)
     gone = [name for name in before if name not in after]
     if gone:
-        raise BadInput(f"{', '.join(gone)} would be gone; a learning keeps its title and all of {', '.join(COIA)}")
+        raise BadInput(f"The edit removes {', '.join(gone)}. Keep the title and all of {', '.join(COIA)}")
     if "prose" in after:
-        raise BadInput(f"the first line is the title and every other belongs to one of {', '.join(COIA)}")
+        raise BadInput(
+            f"A line belongs to no field. After the title, begin each field with its label: {', '.join(COIA)}"
+        )
     return {name: after[name] for name in before if after[name] != before[name]}
 
 
 def file_name(learning: Learning) -> str:
-    """The words of the title for who looks, the id for who looks it up: it stays right when the title changes."""
+    """A readable title, and the id, which finds the learning even after the title changes."""
     return f"{slug_of(learning.title)}.{learning.id}.md"
 
 
 def id_in(name: str) -> str:
-    """The id that a file's name ends in."""
     return name.removesuffix(".md").rpartition(".")[2]
 
 
 def title_in(name: str, id: str) -> str:
-    """The words of a file's name as a title; the id at its end is none of them."""
+    """A file's name as a title, without the id at its end."""
     return _words(name.removesuffix(".md").removesuffix(f".{id}"))[:TITLE_LIMIT].rstrip()
 
 

@@ -1,6 +1,4 @@
-"""The agent programs we know: their hook payloads as events of a session, our answers in their form, and which of them
-runs this process.
-"""
+"""The supported hosts: reads their hook payloads as events of a session, and writes our answers in their format."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 @record
 class HostEvent:
-    """What a host reported. A text that it left out is empty.
+    """What a host reported; a text that it left out is empty.
 
     `kind` is start, prompt, subagent, before_compact, after_compact, stop, subagent_stop, task or end; our own
     configuration adds cycle.
@@ -40,13 +38,13 @@ class HostEvent:
     fresh: bool = False
     """The agent's context begins anew with this event."""
     pid: int = 0
-    """The host's process; 0 when it is not known."""
+    """The host's process; 0 if unknown."""
     brief_too: bool = False
-    """A brief may be added to the answer, unless the agent has one."""
+    """The answer includes a brief if the agent has none."""
 
 
 def text(given: Mapping[str, Any], *names: str) -> str:
-    """The first value that is a text; a host may leave any of them out, or change a type between releases."""
+    """The first of these values that is a text; a host may omit any, or change its type between releases."""
     for name in names:
         value = given.get(name)
         if isinstance(value, str) and value.strip():
@@ -55,7 +53,7 @@ def text(given: Mapping[str, Any], *names: str) -> str:
 
 
 def path(given: Mapping[str, Any], name: str) -> str:
-    """A path that the host names; empty when no file can have that name."""
+    """A path that the host names; empty if no file can have it."""
     place = text(given, name)
     try:
         return "" if b"\0" in os.fsencode(place) else place
@@ -64,12 +62,12 @@ def path(given: Mapping[str, Any], name: str) -> str:
 
 
 def session_id(given: Mapping[str, Any]) -> str:
-    """A host's session id, without characters that a file name cannot hold."""
+    """The session id, without characters that file names cannot contain."""
     return "".join(c for c in text(given, "session_id") if c.isascii() and (c.isalnum() or c in "._:-"))[:100]
 
 
 def answer(event: HostEvent, text: str, message: str = "") -> str:
-    """Our answer as every host reads it: a text for the agent, and a line that the host shows to its user."""
+    """Our answer as every host reads it: a text for the agent, and a line that the host shows its user."""
     inner = {"hookSpecificOutput": {"hookEventName": event.event, "additionalContext": text}} if text else {}
     line = {"systemMessage": message} if message else {}
     return json.dumps({**inner, **line}, ensure_ascii=False)
@@ -77,16 +75,16 @@ def answer(event: HostEvent, text: str, message: str = "") -> str:
 
 @record
 class Host:
-    """One agent program. `kinds` names its events; `read` gives None for an event that is not ours."""
+    """One agent program. `kinds` maps its event names to ours; `read` returns None for an event that we ignore."""
 
     kinds: Mapping[str, str]
     read: Callable[[str, Mapping[str, Any]], HostEvent | None]
     room: ContextBudget = ContextBudget()
-    """Of one answer; hosts other than Claude Code and Codex set no limit."""
+    """Limits of one answer; only Claude Code and Codex set any."""
     runs_async: bool = False
-    """Whether it can run a hook beside the session, as the cycle is."""
+    """Whether it can run a hook, such as the cycle, in the background."""
     delegates: bool = False
-    """Whether its transcript says what a subagent was asked, be it a moment after the subagent's start."""
+    """Whether its transcript says what a subagent was asked, perhaps only just after the subagent's start."""
 
 
 def _event(kind: str, event: str, host: str, given: Mapping[str, Any], **said: Any) -> HostEvent:
@@ -112,9 +110,9 @@ _FRESH = ("startup", "clear", "compact")
 def _read_claude_code(event: str, given: Mapping[str, Any], host: str = "claude-code") -> HostEvent | None:
     kind = _CLAUDE_CODE.get(event)
     if kind is None or (event == "SubagentStop" and not text(given, "agent_type")):
-        return None  # an agent without a type is the host's own, such as the one that writes a compaction's summary
+        return None  # an agent without a type belongs to the host, such as the one that summarises for a compaction
     prompt = text(given, "prompt")
-    if prompt.startswith("<"):  # what the host says itself in a user's place, such as that a subagent is done
+    if prompt.startswith("<"):  # perhaps a message of the host, such as that a subagent has finished
         from recollect.text.transcript import own_words
 
         prompt = own_words(prompt)
@@ -133,15 +131,15 @@ def _read_claude_code(event: str, given: Mapping[str, Any], host: str = "claude-
 
 
 def _bare(text: str) -> str:
-    """A compaction's summary without the tags, and the thinking, that its prompt asked for."""
+    """A compaction's summary without the host's tags and the model's analysis."""
     return text and re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
 
 
 def _read_codex(event: str, given: Mapping[str, Any]) -> HostEvent | None:
-    """The events of Claude Code under the same names, with a compaction's summary only in the transcript."""
+    """Claude Code's events under the same names; a compaction's summary is only in the transcript."""
     found = _read_claude_code(event, given, "codex")
     if found and text(given, "source") == "compact":
-        # Its PreCompact was; and a resumed session, compacted at once, starts twice.
+        # PreCompact was fresh already; and a resumed session that is compacted at once starts twice.
         found = replace(found, fresh=False)
     if found and found.kind == "after_compact" and not found.text:
         from recollect.capture.log import ending
@@ -158,11 +156,11 @@ _GEMINI = {
     "SessionEnd": "end",
 }
 _GEMINI_IDLE = (("PreCompress", "auto"), ("SessionStart", "clear"))
-"""It asks before every request whether to compress, and mostly does not; an answer to a clear is thrown away."""
+"""Ignored: it asks before every request whether to compress, and discards an answer to a clear."""
 
 
 def _read_gemini(event: str, given: Mapping[str, Any]) -> HostEvent | None:
-    """A prompt comes with the text that hooks put around it, an answer in pieces."""
+    """A prompt includes the text that hooks added; an answer comes in pieces of the stream (`_joined`)."""
     kind = _GEMINI.get(event)
     if kind is None or (event, text(given, "trigger", "source")) in _GEMINI_IDLE:
         return None
@@ -177,12 +175,13 @@ def _read_gemini(event: str, given: Mapping[str, Any]) -> HostEvent | None:
         answer=_joined(text(given, "prompt_response"), path(given, "transcript_path")),
         text=text(given, "reason"),
         fresh=kind == "before_compact" or text(given, "source") == "startup",
-        brief_too=kind == "prompt",  # after a clear or a compression the next prompt is the first to reach the agent
+        brief_too=kind
+        == "prompt",  # after a clear or a compression, the agent sees no answer of ours before the next prompt's
     )
 
 
 def _joined(answer: str, transcript: str) -> str:
-    """An answer as the transcript has it: the payload repeats and separates pieces of the stream."""
+    """The answer as in the transcript: the payload repeats and separates pieces of the stream."""
     if not answer:
         return ""
     from recollect.capture.log import ending
@@ -195,7 +194,7 @@ _OPENCLAW = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionE
 
 
 def _read_openclaw(event: str, given: Mapping[str, Any]) -> HostEvent | None:
-    """What `plugins/openclaw` sends, by Claude Code's names. OpenClaw keeps nothing of what was added to a turn."""
+    """What `plugins/openclaw` sends, under Claude Code's names. OpenClaw drops our additions after each turn."""
     found = _read_claude_code(event, given, "openclaw")
     return replace(found, fresh=True) if found and found.kind == "prompt" else found
 
@@ -210,5 +209,5 @@ HOSTS = {
 
 def host_named(name: str) -> Host:
     if name not in HOSTS:
-        raise BadInput(f"unknown host {name!r}. Known hosts: {', '.join(HOSTS)}")
+        raise BadInput(f"unknown host {name!r}. Choose one of: {', '.join(HOSTS)}")
     return HOSTS[name]

@@ -58,8 +58,8 @@ def test_a_file_without_a_heading_is_called_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda text: text.replace("**Action**", "**Deed**"), "action would be gone"),
-        (lambda text: "A line above\n" + text, "the first line is the title"),
+        (lambda text: text.replace("**Action**", "**Deed**"), "The edit removes action"),
+        (lambda text: "A line above\n" + text, "A line belongs to no field"),
     ],
 )
 def test_an_edit_that_breaks_the_form_is_refused(change: Any, says: str) -> None:
