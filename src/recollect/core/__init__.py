@@ -1,4 +1,4 @@
-"""The vocabulary: records, errors, clock, ids, settings, and the Context every room is given.
+"""The vocabulary: records, errors, clock, ids, settings, and the Context that every room is given.
 
-Pure: knows nothing about SQL, files, models or hosts.
+Knows nothing about SQL, files, models or hosts.
 """

@@ -1,7 +1,7 @@
 """The calendar of the tree: days, ISO weeks, the months that weeks belong to, and when each of them is over.
 
-A week belongs to the month of its Thursday, so every day has exactly one week and every week exactly one
-month; a month's days are the days of its weeks. Knows nothing about logs, nodes or the time of day.
+A week belongs to the month of its Thursday, so a month's days are the days of its weeks. Knows nothing about logs,
+nodes or the time of day.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ Level = Literal["daily", "weekly", "monthly"]
 LEVELS: tuple[Level, ...] = ("daily", "weekly", "monthly")
 ROOT = "root"
 
-SETTLING = timedelta(days=7)
-"""How long a week or a month stays open after its last day, for entries that arrive late."""
+SETTLING = timedelta(days=7)  # after its last day a week or month stays open this long for late entries
 
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _PERIOD_YEARS = range(YEARS.start, YEARS.stop + 1)  # the last days of a year may lie in the first week of the next
@@ -30,10 +29,7 @@ _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 
 @record
 class Period:
-    """A day, a week or a month, with the days it holds.
-
-    `name` is how files call it: 2026-03-01, 2026-W09, 2026-02.
-    """
+    """A day, week or month with its days; `name` is 2026-03-01, 2026-W09 or 2026-02, as in file names."""
 
     level: Level
     name: str
@@ -64,27 +60,25 @@ def day(when: date) -> Period:
 
 
 def week(when: date) -> Period:
-    """The ISO week a day is in."""
     year, number, weekday = when.isocalendar()
     monday = when - timedelta(days=weekday - 1)
     return Period(level="weekly", name=f"{year:04d}-W{number:02d}", first=monday, last=monday + timedelta(days=6))
 
 
 def month(when: date) -> Period:
-    """The month a day's week belongs to: not always the month in its date."""
+    """The month that a day's week belongs to: not always the month in its date."""
     thursday = week(when).first + timedelta(days=3)
     return _month(thursday.year, thursday.month)
 
 
 def parent(period: Period) -> Period | None:
-    """The week of a day, the month of a week; a month has the root above it."""
+    """The week of a day, the month of a week; None for a month, whose parent is the root."""
     if period.level == "daily":
         return week(period.first)
     return month(period.first) if period.level == "weekly" else None
 
 
 def parse_day(text: str) -> date:
-    """`2026-03-01`, and only a day that exists."""
     parts = _DAY.fullmatch(text)
     try:
         if parts and int(parts[1]) in YEARS:

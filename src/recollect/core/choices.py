@@ -1,7 +1,7 @@
 """The closed sets of words that some fields may hold, as types.
 
-Apart from the records with these fields because `typing` takes longer to load than all records together, and the prompt
-hook works without it. Records name these types in annotations; `core/records.py` resolves them here when needed.
+Apart from the records because `typing` takes longer to load than all records together, and the prompt hook works
+without it. Records name these types in annotations; `core/records.py` resolves them here when needed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 STATUSES: tuple[Status, ...] = get_args(Status)
 DISCOVERY_TYPES: tuple[DiscoveryType, ...] = get_args(DiscoveryType)
 
+# Annotations of a record may use these names without an import.
 TYPES: dict[str, Any] = {
     "Any": Any,
     "Trust": Trust,
@@ -27,4 +28,3 @@ TYPES: dict[str, Any] = {
     "Verdict": Verdict,
     "DiscoveryType": DiscoveryType,
 }
-"""The names that annotations of a record may use without its module importing them."""

@@ -1,7 +1,6 @@
 """Time: one injectable clock, instants as integer milliseconds UTC, shown as ISO 8601.
 
-Knows instants and days; weeks and months are in `core/calendar.py`. `datetime` is imported where it is used, because
-the prompt hook only needs the current time.
+`datetime` is imported where it is used, because the prompt hook only needs the current time.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
-YEARS = range(1900, 9000)
-"""The years we accept: near year 1 and year 9999, arithmetic with weeks and zones leaves the calendar."""
+YEARS = range(1900, 9000)  # near year 1 and year 9999, arithmetic with weeks and zones leaves the calendar
 _FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_000  # the first and last second that `datetime` can show
 
 
@@ -33,21 +31,17 @@ class OutOfTime(BaseException):
 
 
 class Clock(Protocol):
-    """The source of the current time."""
-
     def now(self) -> int:
         """Milliseconds since the epoch, UTC."""
 
 
 class SystemClock:
-    """The machine's clock."""
-
     def now(self) -> int:
         return time.time_ns() // 1_000_000
 
 
 class ScriptedClock:
-    """A clock that moves only when told to; public, so that users can test with it."""
+    """A clock that moves only when told to, also for users' tests."""
 
     def __init__(self, start: int | str):
         self._now = parse_time(start) if isinstance(start, str) else start
@@ -71,7 +65,7 @@ def clock_from(environ: Mapping[str, str]) -> Clock:
 
 
 def parse_time(text: str) -> int:
-    """ISO 8601 to milliseconds, in one of our years; a time without a zone is UTC, a bare date is its midnight."""
+    """ISO 8601 to milliseconds; a time without a zone is UTC, a bare date is its midnight."""
     from datetime import UTC, datetime
 
     try:
@@ -85,10 +79,7 @@ def parse_time(text: str) -> int:
 
 
 def iso(ms: int) -> str:
-    """Milliseconds to ISO 8601 UTC, with milliseconds only where there are any.
-
-    An instant outside the calendar, which only a store of an earlier version or a damaged one holds, shows its edge.
-    """
+    """Milliseconds to ISO 8601 UTC; an instant outside the calendar, as in a damaged store, becomes its edge."""
     from datetime import UTC, datetime
 
     ms = min(max(ms, _FIRST), _LAST)
@@ -98,7 +89,6 @@ def iso(ms: int) -> str:
 
 
 def zone_named(name: str) -> tzinfo:
-    """The time zone of an IANA name."""
     if name in ("UTC", "Etc/UTC"):  # the start of a session then reads no time zone files
         from datetime import UTC
 
@@ -112,7 +102,7 @@ def zone_named(name: str) -> tzinfo:
 
 
 def day_of(ms: int, zone: tzinfo) -> date:
-    """The calendar day of an instant in the project's time zone; at the calendar's edges, in UTC."""
+    """The calendar day of an instant; at the calendar's edges, in UTC."""
     from datetime import date, datetime
 
     try:

@@ -1,7 +1,7 @@
 """The Context, which every room function is given, and the protocols of what it holds.
 
-The protocols say what a room may ask of a database, vault, repository or model; `store` and `models` implement them, so
-that rooms know no engine. Also the records that go with them: who acts, an event, a prompt and its completion.
+`store` and `models` implement the protocols, so that rooms know no engine. Also the records that go with them: who
+acts, an event, a prompt and its completion.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ else:
 
 
 class Tx(Protocol):
-    """One transaction in one space. Every statement names `:space`, or is refused."""
+    """One transaction in one space. A statement without `:space` is refused."""
 
     @property
     def space(self) -> str: ...
@@ -40,16 +40,15 @@ class Tx(Protocol):
     def row(self, sql: str, **params: Any) -> Row | None: ...
     def value(self, sql: str, **params: Any) -> Any: ...
     def run(self, sql: str, **params: Any) -> int:
-        """Execute and give the number of rows changed."""
+        """The number of rows changed."""
 
     def run_many(self, sql: str, many: Iterable[dict[str, Any]]) -> None:
-        """Execute a statement for many rows; the dicts are used without a copy."""
+        """The dicts are used without a copy."""
 
     def rows_many(self, sql: str, many: Iterable[dict[str, Any]]) -> list[Row]:
-        """The same for a statement that returns a row each time."""
+        """The statement returns one row for each dict."""
 
-    def columns(self, table: str) -> Sequence[str]:
-        """The columns of a table in this store."""
+    def columns(self, table: str) -> Sequence[str]: ...
 
     def index(self, doc: int, strong: Iterable[str], others: Iterable[str]) -> None:
         """Put a passage's terms into the word index: `strong` from titles and the like, and all `others`."""
@@ -62,11 +61,10 @@ class Tx(Protocol):
         """
 
     @property
-    def keeps_vectors(self) -> bool:
-        """Whether this store can hold vectors."""
+    def keeps_vectors(self) -> bool: ...
 
     def vectors(self, model: int) -> Vectors:
-        """The vectors of this space that a model made; only `store/vectors.py` calls it."""
+        """Only `store/vectors.py` calls it."""
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
@@ -103,7 +101,7 @@ class Db(Protocol):
 
     @property
     def upgraded(self) -> bool:
-        """Whether opening the store brought it to this program's schema."""
+        """Whether opening the store migrated it to this program's schema."""
 
     def read(self, space: str, *, searching: bool = False) -> AbstractContextManager[Tx]:
         """A consistent view. `searching`: a replica may answer that has everything written so far."""
@@ -113,18 +111,18 @@ class Db(Protocol):
         """Rewrite the store's own files, so that deleted rows leave no bytes in them."""
 
     def faults(self) -> list[tuple[str, str]]:
-        """What is wrong with the store's own files, as (what, detail): a damaged `file`, or an `index` or `vector` that
-        `remake_indexes` makes again."""
+        """Faults of the store's files as (what, detail): a `file` is damaged; `remake_indexes` mends `index` and
+        `vector`."""
 
     def unreadable_texts(self) -> Sequence[tuple[str, str, str]]:
-        """Rows with a text that is not text, as (table, subject, what is wrong)."""
+        """Rows whose text cannot be read, as (table, subject, what is wrong)."""
 
     def remake_indexes(self) -> None: ...
     def backup(self, space: str, target: Path, *, progress: Callable[[int, int], object] | None = None) -> None:
         """A verified copy of the store, or of a space on a server, as one file; others keep writing."""
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
-        """Maintain the vector index; says what was done when a person may want to know."""
+        """Maintain the vector index; the answer tells a person what was done, if it matters."""
 
     def tend_words(self) -> None:
         """Merge the segments of the word index: every write adds one, and every search reads them all."""
@@ -137,7 +135,7 @@ class Vault(Protocol):
 
     def read(self, path: str) -> str | None: ...
     def append(self, path: str, text: str, *, after: str | None = None) -> str:
-        """Append and give the file's stamp then; with `after` (a stamp) refuse when the file changed since.
+        """Append and give the file's new stamp; with `after` (a stamp) refuse when the file changed since.
 
         The stamp is empty when another process wrote at the same time.
         """
@@ -166,8 +164,7 @@ class Vault(Protocol):
 class RepositoryFiles(Vault, Protocol):
     """The repository's own files, read with Unix line ends."""
 
-    def line_end(self, path: str) -> str:
-        """What ends the lines of a file as it is stored."""
+    def line_end(self, path: str) -> str: ...
 
 
 class Git(Protocol):
@@ -190,17 +187,17 @@ class Git(Protocol):
 
 
 class Models(Protocol):
-    """Which provider answers which kind of ask; None means the offline rules do."""
+    """The provider of each kind of question; None means the offline rules."""
 
     def provider(self, kind: str) -> Provider | None: ...
     def pause(self, seconds: float) -> None:
-        """Let time pass before a model is tried again."""
+        """Wait before a retry."""
 
     def embedder(self) -> Embedder | None:
-        """The embedder; None means that search works on words alone."""
+        """None means that search works on words alone."""
 
     def loaded_embedder(self) -> Embedder | None:
-        """The same, but only when this process has loaded it already: loading takes long."""
+        """The embedder if this process has loaded it already: loading takes long."""
 
 
 class Embedder(Protocol):
@@ -209,8 +206,7 @@ class Embedder(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def loaded(self) -> bool:
-        """Whether the model is in memory."""
+    def loaded(self) -> bool: ...
 
     def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
@@ -224,10 +220,8 @@ class Provider(Protocol):
         """Raises NoAnswer, whose message never holds a key."""
 
 
-PROJECT, ME = "project", "me"
-"""The nearest ring and the farthest; those between have the names of their spaces."""
-FARTHER = 0.9
-"""What a hit's relevance counts for each ring between it and the project; chosen: of two that are alike the nearer."""
+PROJECT, ME = "project", "me"  # the nearest ring and the farthest; those between are named after their spaces
+FARTHER = 0.9  # factor on a hit's relevance for each ring between; chosen: of two equal hits the nearer one wins
 
 
 class Rings(Protocol):
@@ -240,27 +234,26 @@ class Rings(Protocol):
     def names(self) -> Sequence[str]: ...
     @property
     def has_me(self) -> bool:
-        """Whether the person's own ring, begun or not, is another one than this memory."""
+        """Whether the person's own ring, begun or not, differs from this memory."""
 
     @property
     def left_out(self) -> Mapping[str, str]: ...
-    def ask(self, ctx: Context, work: Callable[[Context], R]) -> list[tuple[str, R]]:
-        """What a function answers for each ring that can be read."""
+    def ask(self, ctx: Context, work: Callable[[Context], R]) -> list[tuple[str, R]]: ...
 
     def named(self, ctx: Context, name: str) -> Context:
-        """A ring to write to; the person's own begins with it."""
+        """A ring to write to; the person's own is created if missing."""
 
     def project(self, name: str) -> Any:
-        """The project of a ring that was asked before."""
+        """The ring must have been asked before."""
 
     def close(self) -> None: ...
     def count_elsewhere(self, says: Callable[[Tx], Sequence[bool]]) -> list[int]:
-        """Of some questions, in how many other projects of the user each holds; none where there is no other project.
-        Nothing but these numbers leaves a project."""
+        """For each question, the number of the user's other projects where it holds; empty without other projects. Only
+        these numbers leave a project."""
 
 
 class NoRings:
-    """A memory that reads nothing but its own space, as a token's holder does."""
+    """For a memory that reads only its own space, such as a token holder's."""
 
     names: Sequence[str] = ()
     has_me = False
@@ -283,15 +276,13 @@ class NoRings:
 
 @record
 class Context:
-    """Everything a room may touch, and on whose behalf."""
-
     db: Db
     vault: Vault
     worktree: RepositoryFiles
     git: Git
     models: Models
     clock: Clock
-    wall_clock: Clock  # leases and claims expire by it; `clock` is the time of the change, in a replay the record's
+    wall_clock: Clock  # for leases and claims; in a replay `clock` is the time of the record
     ids: Ids
     settings: Settings
     space: str
@@ -300,17 +291,15 @@ class Context:
     rings: Rings = NoRings()
 
     def read(self, ask: Callable[Concatenate[Tx, P], R], *args: P.args, **options: P.kwargs) -> R:
-        """What a function of a transaction answers, in a read transaction of its own."""
         with self.db.read(self.space) as tx:
             return ask(tx, *args, **options)
 
     def as_one_change(self) -> Context:
-        """The same, but every change made with it has one id: they are undone together."""
+        """The same, but all changes made with it share one id, so they are undone together."""
         change = self.ids("change")
         return Context(**{**vars(self), "ids": lambda kind: change if kind == "change" else self.ids(kind)})
 
     def trusted_as(self, trust: Trust) -> Context:
-        """The same actor with another trust."""
         actor = type(self.actor)(**{**vars(self.actor), "trust": trust})
         return Context(**{**vars(self), "actor": actor})
 
@@ -320,7 +309,7 @@ TRUSTS: tuple[Trust, ...] = ("human", "agent", "external")
 
 @record
 class Actor:
-    """Who writes, through which channel. The channel decides the trust, never the text."""
+    """The channel decides the trust, never the text."""
 
     name: str
     channel: str
@@ -332,13 +321,13 @@ class Actor:
 
 
 def lowest(*trusts: Trust) -> Trust:
-    """Derived text is as trustworthy as its worst source."""
+    """Derived text is as trustworthy as its least trusted source."""
     return max(trusts, key=TRUSTS.index)
 
 
 @record
 class Event:
-    """One change to one thing. Events of one transaction share `change`, so that undo takes them back together."""
+    """One change to one thing. Events of one transaction share `change`, so they are undone together."""
 
     seq: int
     change: str
@@ -355,7 +344,7 @@ class Event:
 
 @record
 class Prompt:
-    """The instructions for a model and the data they are about; the two are never mixed in one text."""
+    """Instructions and data are never mixed in one text."""
 
     kind: str
     instructions: str
@@ -366,7 +355,7 @@ class Prompt:
 
 @record
 class Completion:
-    """A model's answer. The counts are None when the provider does not report them."""
+    """The counts are None when the provider does not report them."""
 
     text: str
     input_tokens: int | None = None

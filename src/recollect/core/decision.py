@@ -24,8 +24,7 @@ DecisionStatus = Literal["active", "reversed", "superseded"]
 STAKES: tuple[Stakes, ...] = get_args(Stakes)
 OUTCOMES: tuple[OutcomeOf, ...] = get_args(OutcomeOf)
 
-ACTUAL: dict[OutcomeOf, int] = {"success": 1000, "partial": 500, "failure": 0, "abandoned": 0}
-"""What a decision's confidence is measured against, in thousandths."""
+ACTUAL: dict[OutcomeOf, int] = {"success": 1000, "partial": 500, "failure": 0, "abandoned": 0}  # thousandths
 
 TEXT_LIMIT = 10_000  # characters of a text; the same as a field of a learning
 SHORT_LIMIT = 500  # characters of a pattern or a side of a bridge, which are one sentence
@@ -59,7 +58,7 @@ class Bridge:
 
 @dataclass(frozen=True, kw_only=True)
 class NewDecision:
-    """What a caller gives. `decided_at` is ISO 8601, now unless given; `review_in` is a time span such as `2w`."""
+    """`decided_at` is ISO 8601, now unless given; `review_in` is a time span such as `2w`."""
 
     decision: str
     confidence: float
@@ -87,7 +86,7 @@ class NewDecision:
 
 @record
 class Review:
-    """The outcome of a decision. A later review replaces an earlier one; events keep both."""
+    """A later review replaces an earlier one; events keep both."""
 
     outcome: OutcomeOf
     result: str = ""
@@ -102,8 +101,6 @@ class Review:
 
 @record
 class Decision:
-    """A stored decision, always whole."""
-
     id: str
     decision: str
     confidence: float
@@ -118,8 +115,7 @@ class Decision:
     agent: str
     status: DecisionStatus
     superseded_by: str | None
-    closed_at: int | None
-    """When it was reversed or superseded."""
+    closed_at: int | None  # when it was reversed or superseded
     preserve: bool
     outcome: OutcomeOf | None
     result: str
@@ -163,7 +159,7 @@ class DecisionEdit:
 
 
 def check_decision(given: NewDecision | Decision) -> None:
-    """Refuse what no decision may hold, with a message that says how to fix it."""
+    """Raise BadInput for what no decision may hold."""
     check_text(given.decision, "decision", most=TEXT_LIMIT)
     if not given.decision.strip():
         raise BadInput("decision is empty")
@@ -199,14 +195,13 @@ def _check_word(value: str, name: str) -> None:
 
 @record
 class Policy:
-    """When a decision shrinks. Bounds are days, half-open: at exactly `summary_days` it is a summary."""
+    """When a decision shrinks. At exactly `summary_days` it is a summary."""
 
     summary_days: int = 7
     digest_days: int = 30
     wisdom_days: int = 90
     unreviewed: Literal["full", "age"] = "full"
-    keep: tuple[str, ...] = ()
-    """Which decisions stay full at any age: `stakes:critical`, `tag:adr`."""
+    keep: tuple[str, ...] = ()  # decisions that stay full at any age: `stakes:critical`, `tag:adr`
 
     def __post_init__(self) -> None:
         days = (self.summary_days, self.digest_days, self.wisdom_days)
@@ -233,7 +228,6 @@ class Policies:
         self.all()
 
     def all(self) -> list[Policy]:
-        """Every policy that may apply to a decision."""
         return [self.of(agent, category) for agent in (*self.agents, "") for category in (*self.categories, "")]
 
     def shortest(self) -> int:
@@ -254,7 +248,7 @@ class Policies:
 
 
 def policies_of(given: DecisionSettings) -> Policies:
-    """The policies in the settings; a contradictory one is refused even when nothing needs it."""
+    """The policies in the settings; a contradictory one is refused even if no decision uses it."""
     default = Policy(**{field.name: getattr(given, field.name) for field in fields(Policy)})
     return Policies(default=default, agents=_wishes(given.agents), categories=_wishes(given.categories))
 

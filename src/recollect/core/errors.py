@@ -57,96 +57,78 @@ __all__ = [
 NO_ACCESS = (
     "In a sandbox use the MCP tools, or leave it to the hooks: both run outside it. Otherwise check the permissions"
 )
-"""What to do where a command may not write."""
-NOT_DONE = "; this write did not happen"
-"""How the store ends the message of a write that left no trace. Writes before it are not meant."""
+NOT_DONE = "; this write did not happen"  # ends the store's message about one write; earlier writes are not meant
 
 
 class RecollectError(Exception):
-    """Anything Recollect raises on purpose; every surface shows its message."""
-
     exit_code = 3
 
 
 class BadInput(RecollectError):
-    """Seen by the caller who gave the input."""
-
     exit_code = 2
 
 
 class Rejected(BadInput):
-    """Seen by the author of what is well formed and is not kept: it teaches nothing, or tells of the future."""
+    """Seen by the author of a text that teaches nothing or tells of the future; it is not stored."""
 
 
-class NotInitialised(BadInput):
-    """Seen by a caller who opens a memory where `recollect init` never ran."""
+class NotInitialised(BadInput): ...
 
 
 class NotFound(RecollectError):
-    """Seen by a caller who named an id that does not exist in this space."""
-
     exit_code = 1
 
 
 class Refused(RecollectError):
-    """Seen by a caller who asked for a change that the rules do not allow."""
-
     exit_code = 1
 
 
-class Forbidden(Refused):
-    """Seen by an agent or a program that asks for what it may not do."""
+class Forbidden(Refused): ...
 
 
 class Proposed(Refused):
-    """Seen by a caller from outside whose change to a more trusted record waits for a person."""
+    """Seen by a caller from outside who changes a more trusted record."""
 
 
 class NoHistory(Refused):
-    """Seen by a caller who asks for an age that git cannot give; ages are never guessed."""
+    """Seen by a caller who asks for an age: ages are never guessed."""
 
 
-class Stale(Refused):
-    """Seen by the second of two editors; the first one's text stays."""
+class Stale(Refused): ...
 
 
-class Trouble(RecollectError):
-    """Seen by the person who runs the machine."""
+class Trouble(RecollectError): ...
 
 
-class StoreBusy(Trouble):
-    """Seen when a lock outlasted the busy timeout."""
+class StoreBusy(Trouble): ...
 
 
 class SessionBusy(StoreBusy):
-    """Seen when two hooks of one session run at once; the store itself can be written."""
+    """Seen when two hooks of one session run at once."""
 
 
-class StoreDamaged(Trouble):
-    """Seen when the store does not read back; the original is kept."""
+class StoreDamaged(Trouble): ...
 
 
-class StoreNewer(Trouble):
-    """Seen by an older program on a newer store; nothing was touched."""
+class StoreNewer(Trouble): ...
 
 
-class StoreUnreachable(Trouble):
-    """Seen when the place of the store cannot be read or written."""
+class StoreUnreachable(Trouble): ...
 
 
 class FateUnknown(StoreUnreachable):
-    """Seen when it is unknown whether a write is stored: the answer to a commit, or of a disk, was lost."""
+    """Seen when the answer to a commit, or of a disk, was lost."""
 
 
 class NoSpace(Trouble):
-    """Seen when the disk is full; what was acknowledged before is safe."""
+    """Earlier writes that were acknowledged are safe."""
 
 
 class NoAnswer(Trouble):
     """Seen by `ask()`, which tries again or does without; by a person only in `recollect model check`.
 
-    `again` says that another try may help, `after` how many seconds the server wants to be left alone, and `billed`
-    that the call may have been paid for although nothing came of it. The message never holds a key.
+    `again` says that another try may help, `after` how many seconds the server asks to wait, and `billed` that the call
+    may have been paid for although it failed. The message never holds a key.
     """
 
     def __init__(self, message: str, *, again: bool = False, after: float | None = None, billed: bool = False):
@@ -157,20 +139,20 @@ class NoAnswer(Trouble):
 
 
 def reason_of(error: RecollectError) -> str:
-    """The reason of a failed write, without the store's claim that nothing happened."""
+    """The reason of a failed write, without the claim that nothing was written."""
     return str(error).partition(NOT_DONE)[0]
 
 
 def not_searchable(what: str, error: RecollectError) -> str:
-    """The warning about something whose text is saved although its rows could not be written."""
+    """The warning about text that is saved although its rows could not be written."""
     return f"{what} was saved but is not searchable yet: {reason_of(error)}. Repair that, then run: recollect cycle"
 
 
 @contextmanager
 def after(done: str, then: str) -> Iterator[None]:
-    """A block that follows a write which stays: when the environment fails in it, the message says what was done.
+    """A block after a write: when the block fails, the message says what was done before.
 
-    The store's own message would say that the write did not happen, and mean only the last one.
+    The store's own message would say that nothing was written, and mean only the last write.
     """
     try:
         yield

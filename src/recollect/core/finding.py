@@ -1,7 +1,6 @@
 """Findings of work units, and the themes they are grouped into.
 
-A finding is in a raw JSON file of its work unit and never changes; which theme it belongs to, and the theme's name, are
-rows.
+A finding is in a raw JSON file of its work unit and never changes; its theme and the theme's name are rows.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ _DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)
 
 @record
 class NewFinding:
-    """What a caller gives for one finding of a work unit."""
-
     description: str
     category: str = ""
     source: str = ""
@@ -58,7 +55,7 @@ class Finding:
 
     @property
     def dismissed(self) -> bool:
-        """Also with a reason behind it: `dismissed:already-fixed-in-code`, "Dismissed (duplicate)"."""
+        """The disposition may go on with a reason: `dismissed:already-fixed-in-code`, "Dismissed (duplicate)"."""
         return self.disposition.strip().casefold().startswith("dismiss")
 
     @property
@@ -69,14 +66,14 @@ class Finding:
 
 @record
 class AddedFinding(Finding):
-    """A finding that was just added; `warning` when it is in its file but not searchable yet."""
+    """A new finding; `warning` when it is in its file but not searchable yet."""
 
     warning: str = ""
 
 
 @record
 class WorkFile:
-    """A valid raw file: one work unit's findings."""
+    """A valid raw file."""
 
     path: str
     work_id: str
@@ -102,12 +99,11 @@ class Theme:
     named_by: str
     findings: tuple[str, ...]
     work_ids: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-    """Findings that did not fit the theme's budget."""
+    left_out: tuple[str, ...] = ()  # findings that did not fit the theme's budget
 
 
 def check_work_id(value: str) -> str:
-    """Check a work id: it names a file, on every system."""
+    """A work id names a file, on every system."""
     if not isinstance(value, str) or not _WORK_ID.fullmatch(value) or len(value) > WORK_ID_LIMIT:
         raise BadInput(
             f"work id {str(value)[:60]!r} must be 1 to {WORK_ID_LIMIT} letters, digits, dots, dashes or "

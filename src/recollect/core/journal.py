@@ -15,16 +15,15 @@ from recollect.core.records import ID, MESSAGE, record, says_nothing
 
 EntryType = Literal["user", "feedback", "project", "reference"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
-KEPT: tuple[EntryType, ...] = ("user", "feedback")
-"""Types that no summary may lose: who the user is, and what the user told the agent to do differently."""
+KEPT: tuple[EntryType, ...] = ("user", "feedback")  # no summary loses who the user is or what the user told the agent
 
 NodeStatus = Literal["tentative", "fixed"]
 Section = Literal["topic", "note", "more", "decision", "done", "lesson", "open"]
-"""A topic says what something is about, a note is any other sentence worth keeping; `more` counts entries that found no
-line. All three are listed under Topics."""
+"""`note` is a sentence worth keeping without a topic; `more` counts entries that found no line. Both are listed under
+Topics."""
 
+# Of a structured entry; the last three are for feedback.
 FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "why", "how_to_apply")
-"""The fields of a structured entry; the last three are for feedback."""
 
 TOPIC_LIMIT = 120  # characters; a topic is one heading
 ENTRY_LIMIT = 10_000_000  # characters of one entry; more is a file, not an entry
@@ -32,7 +31,7 @@ ENTRY_LIMIT = 10_000_000  # characters of one entry; more is a file, not an entr
 
 @record
 class NewEntry:
-    """What a caller gives. The heading is the title, else the topic, else the first sentence of the text.
+    """The heading is the title, else the topic, else the first sentence of the text.
 
     The session's first day decides the log.
     """
@@ -64,7 +63,7 @@ class NewEntry:
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """The structured part in its order; a field with several values appears several times."""
+        """The structured part in order; a field with several values appears several times."""
         pairs: list[tuple[str, str]] = []
         for name in FIELDS:
             value = getattr(self, name)
@@ -120,7 +119,7 @@ class Point:
 
 @record
 class Source:
-    """A file a node was made from, and the hash of what it said then."""
+    """A file that a node was made from, and the hash it had then."""
 
     path: str
     sha256: str
@@ -128,8 +127,6 @@ class Source:
 
 @record
 class Topic:
-    """A topic of a node, as its frontmatter lists it."""
-
     name: str
     type: EntryType = "project"
 

@@ -1,11 +1,12 @@
-"""Learnings: COIA notes with a confidence that moves; and where they come from and go: outcomes, tasks, discoveries.
+"""Learnings: COIA notes with a confidence that moves; where they come from (outcomes, tasks, discoveries); and the
+writes of hooks and workers.
 
 COIA is context (what were you working on), observation (what did you notice), implication (how should this change
 future work) and action (the specific change to make).
 
-And what a host's hook or a worker leaves in the memory, one record per kind of write. A write that cannot reach the
-store waits as a file of the spool (`memory/sessions.py`), so everything about it is in one record. The same record is
-what the room's function takes: `turn(ctx, SessionTurn(...))`. Loaded on the hook path.
+Each kind of write is one record that holds everything about it, because a write that cannot reach the store waits as a
+file of the spool (`memory/sessions.py`). The room's function takes the same record: `turn(ctx, SessionTurn(...))`. The
+hook path loads this module.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ COIA = ("context", "observation", "implication", "action")
 
 
 def out_of_use(status: str, successor: str | None) -> str:
-    """Why a learning or decision is out of use, in the words of every surface; empty while it is in use."""
+    """Why a learning or decision is out of use, as shown to users; empty while it is in use."""
     if status == "active":
         return ""
     return f"superseded by {successor}" if successor else status
@@ -28,7 +29,7 @@ def out_of_use(status: str, successor: str | None) -> str:
 
 @record
 class Learning:
-    """A stored learning. `version` counts edits; counters and confidence move without touching it."""
+    """`version` counts edits; counters and confidence move without touching it."""
 
     id: str
     title: str
@@ -65,7 +66,6 @@ class Learning:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The four COIA texts in order."""
         return (self.context, self.observation, self.implication, self.action)
 
     @property
@@ -75,7 +75,7 @@ class Learning:
 
 @record
 class LearningSource:
-    """One time that an insight came up: where, what captured it, and how far that is trusted."""
+    """One time that an insight came up: where, how it was captured, and its trust."""
 
     outcome_id: str | None
     task_id: str | None
@@ -138,8 +138,6 @@ class Discovery:
 
 @record
 class TaskInjection:
-    """A task was shown these learnings."""
-
     task: str
     outcome: str
     title: str
@@ -240,6 +238,7 @@ class Write:
     what: Written
 
 
+# The names of the kinds in the spool's files.
 KINDS: dict[str, type[Written]] = {
     "inject": TaskInjection,
     "shown": SessionEvent,
@@ -248,4 +247,3 @@ KINDS: dict[str, type[Written]] = {
     "observe": TaskOutput,
     "feedback": TaskVerdicts,
 }
-"""The name of each kind in a file of the spool."""

@@ -21,7 +21,7 @@ SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
 
 @record
 class NewLearning:
-    """What a caller gives. Unknown ids of sources are created on first use."""
+    """Unknown ids of sources are created on first use."""
 
     title: str
     context: str
@@ -50,7 +50,6 @@ class NewLearning:
                 object.__setattr__(self, name, check_id(given, name))
 
     def source(self, *, origin: str, trust: Trust, at: int) -> LearningSource:
-        """The source that the caller named."""
         return LearningSource(
             outcome_id=self.source_outcome_id,
             task_id=self.source_task_id,
@@ -99,13 +98,12 @@ class LearningEdit:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The fields to change; an empty domain is None."""
         changes = {name: value for name, value in vars(self).items() if value is not None}
         return {**changes, "domain": self.domain or None} if self.domain is not None else changes
 
 
 def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:
-    """Refuse what no learning may hold, with a message that says how to fix it."""
+    """Raise BadInput for what no learning may hold."""
     _check_texts({"title": title, **fields})
     check_tags(tags)
     if domain is not None:

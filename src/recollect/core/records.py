@@ -8,9 +8,8 @@ A record that a caller gives declares in `STORED` how its text is stored: `STORE
 that is not named is free text. `text/storable.py` cleans and redacts a record by this declaration.
 
 An id is a prefix that names the noun and a random tail; texts in files are named by their place instead
-(`log/2026-03-01#3`, see docs/words.md). Confidence is an integer in thousandths inside and a decimal outside, because
-0.55 + 0.05 must reach the injection bar of 0.6 exactly, on every engine. A passage is the one form in which every text
-is searched.
+(`log/2026-03-01#3`, see docs/words.md). Confidence is stored in integer thousandths and shown as a decimal, because
+0.55 + 0.05 must reach the injection threshold of 0.6 exactly, on every engine.
 """
 
 from __future__ import annotations
@@ -36,16 +35,11 @@ else:
         return lambda function: function
 
 
-TEXT = "text"
-"""Free text: cleaned, redacted, without white space around it."""
-MESSAGE = "message"
-"""What people and agents said, kept as it was spaced: cleaned and redacted, without sections that we injected."""
-TAG = "tag"
-"""Labels: free text in lower case, each once."""
-ID = "id"
-"""An id that a caller chose: one printable line."""
-GIVEN = "given"
-"""Paths and our own ids, which would be useless in any other form: stored as given."""
+TEXT = "text"  # free text: cleaned, redacted, without white space around it
+MESSAGE = "message"  # what people and agents said: cleaned, redacted, without what we injected; white space stays
+TAG = "tag"  # labels: free text in lower case, each once
+ID = "id"  # an id that a caller chose: one printable line
+GIVEN = "given"  # paths and our own ids, stored unchanged
 
 
 def line(limit: int) -> tuple[str, int]:
@@ -58,7 +52,7 @@ _set = object.__setattr__  # the only way to set an attribute of a frozen record
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def record(cls: type[T]) -> type[T]:
-    """Make a class with annotations into a record; its `__post_init__`, if any, checks its invariants."""
+    """Make a class with annotations into a record; `__post_init__`, if any, checks its invariants."""
     annotations = {k: v for base in reversed(cls.__mro__) for k, v in vars(base).get("__annotations__", {}).items()}
     wanted = frozenset(annotations)
     defaults = {name: getattr(cls, name) for name in annotations if hasattr(cls, name)}
@@ -102,7 +96,7 @@ def checked(cls: type[T], fields: dict[str, Any]) -> T:
 
 
 def as_record(given: T | None, cls: type[T], fields: dict[str, Any]) -> T:
-    """The record that a caller gave, or one made of the caller's fields."""
+    """The given record, or one made of the fields."""
     if given is None:
         return checked(cls, fields)
     if not isinstance(given, cls):
@@ -111,7 +105,7 @@ def as_record(given: T | None, cls: type[T], fields: dict[str, Any]) -> T:
 
 
 def made(cls: type[T], values: dict[str, Any]) -> T:
-    """A record made of complete values, such as a row of a table, without any check.
+    """A record made of complete values, such as a table's row, without any check.
 
     It takes a third of the time of a checked record, and the ranking makes hundreds.
     """
@@ -175,9 +169,9 @@ def _refuse(self: Any, name: str, *_: object) -> NoReturn:
 
 
 def plain(value: Any, name: str = "") -> Any:
-    """A record, or any mixture of records and containers, in the form that `json.dumps` takes.
+    """Records and containers in the form that `json.dumps` takes.
 
-    Times become ISO 8601 in UTC: a field called `at` or ending in `_at` is a time, on every surface.
+    A field called `at` or ending in `_at` is a time: it becomes ISO 8601 in UTC, on every surface.
     """
     kind = type(value)
     if kind in _AS_THEY_ARE:  # nearly every field of a long list, so checked first
@@ -198,9 +192,7 @@ def plain(value: Any, name: str = "") -> Any:
 _AS_THEY_ARE = frozenset({str, bool, float, type(None)})
 
 
-class _Strict:
-    """The settings of the scanner: the defaults of `json.loads`."""
-
+class _Strict:  # the defaults of `json.loads`
     strict = True
     object_hook = object_pairs_hook = None
     parse_float, parse_int, parse_constant = float, int, float
@@ -236,44 +228,41 @@ FURTHEST = 2**31 - 1  # the largest integer that every engine takes as an offset
 
 
 def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int = MOST) -> int:
-    """Check for a whole number from `least` to `most`; anything else is refused, never clamped."""
+    """Refuse anything but a whole number from `least` to `most`; nothing is clamped."""
     if not isinstance(limit, int) or isinstance(limit, bool) or not least <= limit <= most:
         raise BadInput(f"{name} must be a whole number between {least} and {most:,}, not {limit!r:.40}")
     return limit
 
 
 def check_page(limit: object, offset: object) -> None:
-    """Check which part of a list is wanted."""
     check_limit(limit)
     check_limit(offset, "offset", least=0, most=FURTHEST)
 
 
 def as_text(value: object, name: str) -> str:
-    """Check that a value is text: callers may work without a type checker, and the rooms rely on it."""
+    """Check that a value is text: callers may work without a type checker."""
     if not isinstance(value, str):
         raise BadInput(f"{name} must be text, not {type(value).__name__}")
     return value
 
 
 def check_text(text: object, name: str, *, most: int) -> None:
-    """Check for a text of at most `most` characters; a longer one is refused, never cut."""
+    """Refuse a text of more than `most` characters; it is never cut."""
     if (length := len(as_text(text, name))) > most:
         raise BadInput(f"{name} has {length:,} characters; {most:,} is the most. Keep the rest in the log")
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text shows nothing: zero-width and private characters show nothing."""
+    """Whether a text is empty, or has only white space and invisible characters."""
     if text[:1].isalnum():  # nearly always
         return False
     return not any(letter.isprintable() for letter in text if not letter.isspace())
 
 
-Ids = Callable[[str], str]
-"""Makes a fresh id for a prefix: `ids("learn")` → `learn_3k9q…`."""
+Ids = Callable[[str], str]  # makes a fresh id for a prefix: `ids("learn")` → `learn_3k9q…`
 
 ID_LIMIT = 200  # characters; the longest ids of trackers and hosts have about 100
-ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-"""32 letters, none that look alike."""
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 32 letters, none that look alike
 _MOMENT = 26  # ids count time in units of 2**26 nanoseconds, 67 milliseconds
 _LETTERS = ALPHABET.encode() * 8  # a letter for every byte
 
@@ -290,7 +279,7 @@ def random_id(prefix: str) -> str:
 
 
 def check_id(value: str, name: str) -> str:
-    """Check an id that a caller chose, such as a task's: any printable text on one line."""
+    """Check an id that a caller chose, such as a task's."""
     if not isinstance(value, str):
         raise BadInput(f"{name} must be text, not {type(value).__name__}")
     if not value.strip():
@@ -304,7 +293,7 @@ FULL = 1000  # the confidence 1.0 in thousandths
 
 
 def thousandths(value: float, name: str = "confidence") -> int:
-    """A decimal between 0 and 1 as thousandths; anything else is refused, never clamped."""
+    """A decimal between 0 and 1 as thousandths; nothing is clamped."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{name} must be a number between 0 and 1, not {value!r}")
     if not 0 <= value <= 1:  # NaN and the infinities are not
@@ -313,7 +302,6 @@ def thousandths(value: float, name: str = "confidence") -> int:
 
 
 def decimal(stored: int) -> float:
-    """Thousandths as the decimal that people see."""
     return stored / FULL
 
 

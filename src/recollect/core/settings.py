@@ -1,7 +1,7 @@
 """Settings: every option with its default and one line of documentation.
 
-Order of precedence: defaults < the user's file < `recollect.toml` < environment < flags. Knows which settings
-there are, their types, and which of them a repository may not choose by itself; `store/project.py` reads files.
+Order of precedence: defaults < the user's file < `recollect.toml` < environment < flags. `store/project.py` reads the
+files.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LONGEST_WAIT = 3600  # seconds; a longer wait for a lock is a mistake in the set
 @record
 class SearchSettings:
     min_confidence: float = 0.5  # learnings below this confidence are not found
-    limit: int = 10  # how many hits a search gives
+    limit: int = 10  # hits of one search
 
 
 @record
 class InjectSettings:
-    max_learnings: int = 5  # how many learnings one task is given at most
+    max_learnings: int = 5  # most learnings that one task is given
     min_confidence: float = 0.6  # learnings below this confidence are not injected
     explore_from: float = 0.4  # one slot tries a learning between this and min_confidence
     relevance: float = 0.3  # probability of being wanted below which a log entry is not shown
@@ -213,8 +213,7 @@ class Settings:
                 raise BadInput(f"{name} must be between 0 and 1, not {value}")
 
 
-_SHARES = ("search.", "inject.", "confidence.", "capture.")
-"""Sections whose decimals are confidences or shares."""
+_SHARES = ("search.", "inject.", "confidence.", "capture.")  # sections whose decimals are confidences or shares
 _MAY_BE_ZERO = frozenset(
     {
         *("inject.entries", "staging.keep_newest", "store.backups"),
@@ -224,25 +223,18 @@ _MAY_BE_ZERO = frozenset(
 _ORDERED = (("confidence", "floor", "ceiling"), ("inject", "explore_from", "min_confidence"))
 
 
+# A repository's file may not choose these until the user ran `recollect host trust`.
 GUARDED = frozenset(
     {
-        *(
-            "store.url",
-            "vault.share",
-            "tree.reindex",
-            "embed.model",
-            "embed.base_url",
-            "embed.key_env",
-            "embed.key_command",
-        ),
+        *("store.url", "vault.share", "tree.reindex"),
+        *(f"embed.{name}" for name in ("model", "base_url", "key_env", "key_command")),
         *(f"models.{name}" for name in vars(ModelSettings())),
     }
 )
-"""Settings that a repository's file may not choose until the user ran `recollect host trust`."""
 
 
 def check_order(settings: Settings) -> Settings:
-    """Refuse a floor above its ceiling. Checked when all sources are merged: each may set one of the two.
+    """Refuse a floor above its ceiling, once all sources are merged: each may set one of the two.
 
     The default of `inject.explore_from` may be above a lowered `min_confidence`: then nothing is tried.
     """
@@ -255,7 +247,7 @@ def check_order(settings: Settings) -> Settings:
 
 
 def check_space(name: str) -> None:
-    """Check the name of a space: it also names a folder of the spool, which a repository must not lead elsewhere."""
+    """The name of a space also names a folder of the spool, which a repository must not lead elsewhere."""
     allowed = name.isascii() and all(c.isalnum() or c in "._-" for c in name)
     if not allowed or not name[:1].isalnum() or len(name) > 80:
         raise BadInput(
@@ -264,7 +256,7 @@ def check_space(name: str) -> None:
 
 
 def described() -> list[tuple[str, Any]]:
-    """Every setting as (dotted name, default), in order; docs/settings.md says what each is for."""
+    """Every setting as (dotted name, default), in order."""
     return _flat(Settings())
 
 
@@ -277,7 +269,7 @@ def _flat(settings: Settings) -> list[tuple[str, Any]]:
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether this runs in CI, where nothing is captured: `CI` is set, and not to a no."""
+    """In CI nothing is captured. `CI` may be set to a no."""
     return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
@@ -294,14 +286,14 @@ _HOSTS = {
 
 
 def running_hosts(environ: Mapping[str, str]) -> list[str]:
-    """The hosts whose environment this process runs in; none when a person types."""
+    """The hosts whose environment this process has; empty when a person types."""
     return list(dict.fromkeys(host for variable, host in _HOSTS.items() if environ.get(variable)))
 
 
 def merged(
     settings: Settings, given: Mapping[str, Any], source: str, *, trusted: Callable[[], bool] = lambda: True
 ) -> Settings:
-    """Settings with the values of a file or the environment over them. Unknown names are refused: they are typos."""
+    """Settings overridden by a file or the environment. Unknown names are refused: they are typos."""
     if not given:
         return settings
     changes: dict[str, Any] = {}
@@ -356,7 +348,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def misspelt(environ: Mapping[str, str]) -> list[str]:
-    """Variables that look like a setting and are not one; commands ignore them, `doctor` names them."""
+    """Variables that look like a setting but are none; commands ignore them, `doctor` names them."""
     known = {_variable(name) for name, _ in described()}
     sections = tuple(f"{_variable(name.partition('.')[0])}_" for name, _ in described() if "." in name)
     return sorted(name for name in environ if name.startswith(sections) and name not in known)
@@ -367,7 +359,6 @@ def _variable(name: str) -> str:
 
 
 def _section(value: Any) -> dict[str, Any]:
-    """The options of a section; empty for a plain value."""
     return dict(getattr(value, "__dict__", {}))
 
 

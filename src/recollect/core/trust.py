@@ -1,7 +1,7 @@
 """Who may do what: one table, noun × verb × trust of the caller → effect, which every verb of every noun asks.
 
-Trust comes from the channel of the caller, and a record has the trust of its least trusted writer. A person may do
-everything, so the table has no column for people. docs/safety.md shows the same table.
+Trust comes from the caller's channel; a record has the trust of its least trusted writer. A person may do everything,
+so the table has no column for people. docs/safety.md shows the same table.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ _STRICTEST_LAST = (ALLOWED, LOWERS, PROPOSED, REFUSED)
 
 @record
 class Rule:
-    """What a verb does for an agent and for an outsider.
-
-    `agent` and `outsider` hold for records of the caller's own trust or below, the other two for records above it.
-    """
+    """`agent` and `outsider` hold for records of the caller's own trust or below, the others for records above it."""
 
     agent_on_persons: Effect = ALLOWED
     agent: Effect = ALLOWED
@@ -91,7 +88,6 @@ staged learnings, themes of findings, the tree of logs, wordings of decisions. `
 
 
 def outranks(one: Trust, other: Trust) -> bool:
-    """Whether one trust is higher than another."""
     return TRUSTS.index(one) < TRUSTS.index(other)
 
 
