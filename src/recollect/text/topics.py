@@ -151,7 +151,8 @@ _LABEL = lazy(rf"^[-*] (?:references: .*|(?:{'|'.join(FIELDS)}):)".replace("_", 
 # Fitted to all histories but one, these weights choose the same for 69 % of the topics left out (docs/experiments.md).
 COVERED, HELD = 5.6, 4.2  # how much of the titles it says; the share of the other titles that hold all of it
 FIRST, WHOLE, LATER = 1.3, 0.9, -1.6  # it begins its clause, is all of it, stands in a later clause
-SCOPED, SINGLE, LENGTH = -2.2, -2.2, -0.1  # it names a part of the project, is one word; for each word
+SCOPED = 0.5  # it names the part of the project that all titles do; chosen: without it 28 of 400 names were unclear
+SINGLE, LENGTH = -2.2, -0.1  # it is one word; for each word
 ONCE = 0.7  # a word that occurs in one passage only: it may be a typing error or a made-up name
 NUMBER = 0.3  # a word without a letter: versions differ while the subject stays
 
@@ -189,10 +190,11 @@ def names(texts: Sequence[tuple[str, str]], docs: Mapping[str, int], total: int)
         }
 
     titles = [_REFERENCE.sub("", one_line(title)) for title, _ in texts]
-    found = [*_shared(titles), *(one for title in titles for one in _candidates(title))]
+    scoped = len({_without_scope(title)[0] for title in titles}) == 1
+    found = [*_shared(titles), *(one for title in titles for one in _candidates(title, scoped))]
     if not found:
         titles = [gist(_LABEL.sub("", text))[0] for _, text in texts]
-        found = [one for title in titles for one in _candidates(title)]
+        found = [one for title in titles for one in _candidates(title, False)]
     held = [weights(title) for title in titles]
     best: dict[str, tuple[float, str]] = {}
     for one in found:
@@ -236,16 +238,16 @@ def _is_filler(word: str) -> bool:
     )
 
 
-def _candidates(title: str) -> Iterator[_Candidate]:
-    """The parts of a title that could be a name."""
+def _candidates(title: str, scoped: bool) -> Iterator[_Candidate]:
+    """The parts of a title that could be a name; `scoped` where all titles name the same part of the project."""
     part, said = _without_scope(title)
     for number, words in enumerate(_clauses(said)[:CLAUSES]):
         later = LATER if number else 0.0
         for one in _of(words):
             yield _Candidate(words=one.words, form=one.form + later)
-            if part and not number:
-                named = (f"{part}:", *one.words)
-                yield _Candidate(words=named, form=one.form + SCOPED + LENGTH - (SINGLE if len(one.words) == 1 else 0))
+            if part and scoped and not number:
+                form = one.form + SCOPED + LENGTH - (SINGLE if len(one.words) == 1 else 0)
+                yield _Candidate(words=(f"{part}:", *one.words), form=form)
 
 
 def _without_scope(title: str) -> tuple[str, str]:

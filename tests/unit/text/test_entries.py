@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
+from recollect.core.records import says_nothing
 from recollect.text import entries
 
 DAY = date(2026, 3, 1)
@@ -39,7 +40,7 @@ def texts() -> st.SearchStrategy[str]:
         [*HOSTILE, "## x", "```", "~~~", "\n", "\n\n", "plain words", "- item", "  indented", "\\"]
     )
     return st.one_of(st.text(max_size=80), st.lists(pieces, max_size=8).map("\n".join)).filter(
-        lambda t: bool(entries.normalised(t))
+        lambda t: bool(entries.normalised(t)) and not says_nothing(t)
     )
 
 

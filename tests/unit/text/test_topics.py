@@ -35,10 +35,13 @@ def best(*titles: str) -> str:
         ("Fix OAuth2Client", "Fix OAuth2Client"),
         ("chore: remove deprecated linters", "Remove deprecated linters"),
         ("chore: bump Go to v1.25 (#4711)", "Bump Go to v1.25"),
-        ("build(deps): bump redis from 7.1.0 to 7.2.0", "Bump redis"),
+        ("build(deps): bump redis from 7.1.0 to 7.2.0", "deps: bump redis"),
         ("caddyfile: tweak", "caddyfile: tweak"),
-        ("fix(caddyfile): nested quotes formatted incorrectly by fmt", "Nested quotes formatted incorrectly by fmt"),
-        ("chore (internal): remove goimports", "Remove goimports"),
+        (
+            "fix(caddyfile): nested quotes formatted incorrectly by fmt",
+            "caddyfile: nested quotes formatted incorrectly by fmt",
+        ),
+        ("chore (internal): remove goimports", "internal: remove goimports"),
         ("only increment the version if a silence is added", "Only increment version if silence is added"),
         (
             "fix: ignore unsupported errors when trying to flush everything that is left over",
