@@ -51,7 +51,7 @@ class Data(Facet):
     export = call(exports.export)
 
     def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
-        """The same into a file, which appears under its name only when it is complete; it replaces an older export."""
+        """Export to a file, which gets its name only when it is complete; it replaces an older export."""
         exports.check_replaceable(path)
         with writing(path) as file:
             return self.export(lambda line: file.write(line.encode("utf-8", "replace")), progress=progress)
@@ -121,7 +121,7 @@ class Rescue:
         return replace(found, fixed=(done, *found.fixed))
 
     def _replayed(self) -> int:
-        """Replay the spool and give the number of writes done; 0 when the store does not open."""
+        """The number of writes done; 0 when the store does not open."""
         with suppress(RecollectError):
             ctx = self._opened()
             with closing(ctx.db):
@@ -181,7 +181,6 @@ def store_address(folder: Path, environ: Mapping[str, str]) -> str:
 
 @contextmanager
 def _opened(project: Project, url: str) -> Iterator[StoreSide]:
-    """A store with its vault, closed when the block ends."""
     with closing(open_database(project, "" if url == EMBEDDED else url)) as db:
         yield StoreSide(db=db, vault=open_vault(project, db))
 

@@ -52,18 +52,18 @@ class Journal(Facet):
     entry = call(logs.entry)
 
     def adopt(self, id: str) -> Entry:
-        """Vouch for an entry that came from outside; the entry that says so, which nodes may hold."""
+        """Vouch for an entry from outside; returns the entry that records this, which nodes may use."""
         done = log.adopt(self._ctx, id)
         embed_at_once(self._ctx)
         return done
 
     def accept(self) -> Accepted:
-        """Trust what others wrote and will write into the shared folder as an agent's."""
+        """Trust what others wrote, and will write, in the shared folder as an agent's."""
         self._read_in()
         return log.accept(self._ctx)
 
     def _read_in(self) -> None:
-        """Remember what a pull or a person brought into the logs; a store that can only be read stays as it is."""
+        """Read in the logs that a pull or a person changed; a read-only store stays as it is."""
         with suppress(Trouble):
             refresh_logs(self._ctx)
 
@@ -120,7 +120,7 @@ class Staging(Facet):
     refactor = call(staged.refactor)
 
     def preview(self) -> Consolidation:
-        """What a consolidation would do, without asking a model: only what one answered before is used."""
+        """What a consolidation would do; models are not called, only cached answers are used."""
         return runs.consolidate(limited(self._ctx, dry=True), dry_run=True)
 
     def index(self, *, check: bool = False) -> IndexState:

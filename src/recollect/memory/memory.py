@@ -1,7 +1,7 @@
 """Memory: a project's memory, through which every surface calls the rooms.
 
-The verbs of every day are methods of `Memory`, everything else is in a facet per noun; a method is one call into a
-room, which says what it means. Rooms are imported where they are called: the prompt hook opens a Memory too.
+Everyday verbs are methods of `Memory`, the rest is in one facet per noun. A method is one call into a room; the room's
+docstring explains it. Rooms are imported where they are called: the prompt hook opens a Memory too.
 """
 
 from __future__ import annotations
@@ -54,19 +54,16 @@ FACETS = {
     **dict.fromkeys(("data", "models", "tokens"), "admin"),
     "sessions": "sessions",
 }
-"""The module of each facet."""
 
 
 class Facet:
-    """The part of a memory that is about one noun."""
-
     def __init__(self, context: Context, project: projects.Project):
         self._ctx = context
         self._project = project
 
 
 def call(room: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Facet, P], R]:
-    """A facet's method that is one call into a room; signature and docstring are the room's."""
+    """A facet's method that calls a room's function, with that function's signature and docstring."""
 
     @wraps(room)
     def method(self: Facet, /, *args: P.args, **options: P.kwargs) -> R:
@@ -76,7 +73,7 @@ def call(room: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Fac
 
 
 def reads(rows: Callable[Concatenate[Tx, P], R]) -> Callable[Concatenate[Facet, P], R]:
-    """The same for a function of `store`, in a read transaction."""
+    """A facet's method that calls a function of `store` in a read transaction."""
 
     @wraps(rows)
     def method(self: Facet, /, *args: P.args, **options: P.kwargs) -> R:
@@ -136,7 +133,6 @@ class Memory:
         environ: Mapping[str, str],
         replay: bool,
     ) -> Memory:
-        """The same for a project that was found already."""
         context = open_context(
             project,
             actor=actor,
@@ -165,9 +161,9 @@ class Memory:
         timezone: str | None = None,
         join: bool = False,
     ) -> list[str]:
-        """Make a project in `folder`, or fill in what is missing; says what it made.
+        """Make a project in `folder`, or fill in what is missing; returns what it made.
 
-        `join` adds the folder to the places of a space that others began, for a person who was asked.
+        `join` adds the folder to the places of a space that others began, after a person agreed.
         """
         url = projects.outside(os.environ).store.url
         if url:
@@ -188,7 +184,7 @@ class Memory:
         self.context.db.close()
 
     def acting_as(self, actor: Actor) -> Memory:
-        """The same memory on behalf of another actor: servers answer many callers."""
+        """The same memory for another actor: servers answer many callers."""
         return Memory(replace(self.context, actor=actor), self.project)
 
     def in_its_space(self) -> Memory:
@@ -196,21 +192,20 @@ class Memory:
         return Memory(replace(self.context, rings=NoRings()), self.project)
 
     def ring(self, name: str) -> Memory:
-        """The memory of a ring (`me`, `project`, or a shared space), to write to; `me` begins with it."""
+        """The memory of a ring (`me`, `project`, or a shared space), to write to; `me` is created if missing."""
         there = self.context.rings.named(self.context, name)
         return self if name == PROJECT else Memory(there, self.context.rings.project(name))
 
     def holding(self, id: str) -> tuple[Memory, str]:
-        """The memory of the ring that an id belongs to, and the id there: `me:log/2026-03-01#3`, or a learning's or
-        decision's, which is found in whichever ring has it.
-        """
+        """The memory of the ring that an id belongs to, and the id there. `me:log/2026-03-01#3` names its ring; the id
+        of a learning or decision is looked up in all rings."""
         from recollect.search.everything import holder
 
         name, bare = holder(self.context, id)
         return (self if name == PROJECT else self.ring(name)), bare
 
     def in_one_change(self) -> Memory:
-        """The same memory; what is changed through it is undone together."""
+        """The same memory; all changes made through it are undone together."""
         return Memory(self.context.as_one_change(), self.project)
 
     # Verbs
@@ -218,8 +213,8 @@ class Memory:
     def learn(
         self, new: NewLearning | None = None, /, *, anyway: bool = False, to: str = PROJECT, **fields: Any
     ) -> Captured:
-        """Capture a learning, given as a record or as its fields, for the project or a ring `to` which it goes;
-        `anyway` skips the quality gate."""
+        """Capture a learning, a record or its fields, in the project or the ring `to`; `anyway` skips the quality
+        gate."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
@@ -238,8 +233,7 @@ class Memory:
         return done
 
     def search(self, query: str, **options: Any) -> list[Hit]:
-        """Everything remembered, here and in the rings, that matches a text, best first; options are those of
-        SearchOptions."""
+        """Search here and in the rings, best hit first; options are those of SearchOptions."""
         from recollect.capture import documents
         from recollect.search.everything import SearchOptions, search_rings
 
@@ -249,7 +243,7 @@ class Memory:
         return search_rings(self.context, query, checked(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
-        """Choose what a task is shown, and remember it; the record waits in the spool if the store is busy."""
+        """Choose what a task is shown, and record it; the record waits in the spool if the store is busy."""
         from recollect.inject.learnings import NewInjection, choose
 
         wanted = as_record(wanted, NewInjection, fields)
@@ -285,7 +279,7 @@ class Memory:
         return status(self.context, self.project)
 
     def cycle(self) -> CycleReport:
-        """Do everything that is due. The spool comes first."""
+        """Replay the spool, then do everything that is due."""
         from recollect.tend.cycle import cycle
 
         self._replay_spool()
@@ -296,7 +290,6 @@ class Memory:
         return done
 
     def brief(self, room: ContextBudget | None = None) -> Brief:
-        """What a session here starts with, within what its host allows."""
         return self.sessions.brief(room)
 
     # Facets, one per noun. A facet is made, and its module loaded, when it is first used.

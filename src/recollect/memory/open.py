@@ -1,6 +1,6 @@
 """Opening a project: which engine, vault, repository and models its Context holds.
 
-Vault, worktree, models and git are opened when they are first used, because a hook uses none or few of them.
+Vault, worktree, models and git open at their first use, because a hook uses few or none of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def open_context(
     db: Db | None = None,
     rings: Rings | None = None,
 ) -> Context:
-    """Everything a room may touch, for one project; `db` is given where its server is in use already."""
+    """The context of a project; `db` is given where its server is in use already."""
     db = db or open_database(project, project.settings.store.url)
     return Context(
         db=db,
@@ -54,15 +54,11 @@ def open_context(
         ids=ids,
         settings=project.settings,
         space=project.settings.space,
-        clone=_clone(project),
+        # Names this copy of the repository without its path; a checksum, because hashlib loads slowly.
+        clone=f"{crc32(os.fsencode(f'{os.uname().nodename}:{project.root}')):08x}",
         actor=actor,
         rings=rings or NoRings(),
     )
-
-
-def _clone(project: Project) -> str:
-    """A name for this copy of the repository that does not reveal its path; a checksum, as hashlib loads slowly."""
-    return f"{crc32(os.fsencode(f'{os.uname().nodename}:{project.root}')):08x}"
 
 
 def open_models(project: Project, environ: Mapping[str, str]) -> Models:
@@ -73,7 +69,7 @@ def open_models(project: Project, environ: Mapping[str, str]) -> Models:
 
 
 def embed_at_once(ctx: Context) -> None:
-    """Embed what was just captured when this process has the model loaded; otherwise a cycle does it."""
+    """Embed new passages if this process has the model loaded; otherwise a cycle does it."""
     embedder = ctx.models.loaded_embedder()
     if embedder is not None:
         from recollect.search.meaning import at_once
@@ -82,7 +78,6 @@ def embed_at_once(ctx: Context) -> None:
 
 
 def open_database(project: Project, url: str) -> Db:
-    """The store at `url`; empty means the embedded one."""
     settings = project.settings.store
     if url:
         return _open_server(url, settings)
@@ -122,8 +117,7 @@ def begin_place(
     timezone: str | None = None,
     join: bool = False,
 ) -> list[str]:
-    """Make a project in `folder`, or fill in what is missing; a space of other places only where `join` says so."""
-
+    """Make a project in `folder`, or fill in what is missing; only with `join` in a space of other places."""
     held = None if join else held_by_others(folder, environ, space)
     if held is not None:
         raise Refused(f"{held.told} This folder is not one of its places; a person adds it with: recollect init --join")
@@ -132,7 +126,7 @@ def begin_place(
 
 @record
 class Held:
-    """What a space holds that a place is about to join: its places, who began it, and how much is remembered."""
+    """A space that a place is about to join: its places, who began it, and how much it holds."""
 
     space: str
     begun_by: str
@@ -153,7 +147,7 @@ class Held:
 
 
 def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) -> Held | None:
-    """What the space holds that `init` would use in a folder that is not one of its places; None for a new space."""
+    """The space that `init` would use in a folder that is not one of its places; None for a new space."""
     from contextlib import closing
 
     from recollect.store import bulk, events, journal, register
@@ -190,8 +184,8 @@ def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) ->
 def open_vault(project: Project, db: Db) -> Vault:
     """The vault of a store: a folder beside the embedded store, a table in a server's.
 
-    Findings in a folder of the repository stay there with either store, and so does what a team shares: its raw words
-    alone, since everything that is made from them would be changed by every session.
+    Findings in a folder of the repository stay there with either store, and so do the raw words that a team shares.
+    What is derived from them is not shared, because every session would change it.
     """
     from recollect.store.vault import FolderVault
 
@@ -231,7 +225,7 @@ def _open_repository(project: Project) -> Git:
 
 
 def _lazy(make: Callable[[], T]) -> T:
-    """An object that is made when it is first used: a worker's process uses neither files nor models."""
+    """An object that is made at its first use."""
     return _Lazy(make)  # type: ignore[return-value]
 
 

@@ -33,7 +33,7 @@ class Learnings(Facet):
     page = call(edits.page)
 
     def search(self, query: str, **options: Any) -> list[Learning]:
-        """Learnings alone for any text, best first; options are those of SearchOptions."""
+        """Only learnings, best first; options are those of SearchOptions."""
         hits = search(self._ctx, query, checked(SearchOptions, {**options, "kinds": (learning_rows.KIND,)}))
         return [hit.learning for hit in hits if hit.learning is not None]
 
@@ -46,7 +46,7 @@ class Learnings(Facet):
         return edits.edit(self._ctx, id, as_record(changes, LearningEdit, fields), expect=expect)
 
     def remember(self, text: str, *, to: str = PROJECT, **given: Any) -> Captured:
-        """Learn from one text, for the project or a ring; fields of NewLearning that are given hold as they are."""
+        """Learn from one text, for the project or a ring; given fields of NewLearning are used unchanged."""
         ctx = self._ctx if to == PROJECT else self._ctx.rings.named(self._ctx, to)
         done = observe.learn_text(ctx, as_text(text, "text"), **given)
         embed_at_once(ctx)
@@ -114,9 +114,9 @@ class Inbox(Facet):
 
 
 class Work(Facet):
-    """What trackers and hosts said about outcomes and tasks, and what tasks discovered and were shown.
+    """Outcomes and tasks as trackers and hosts reported them, and what tasks discovered and were shown.
 
-    A page gives some rows and how many there are in all.
+    A page is some rows and the number of all rows.
     """
 
     add_outcome = call(observe.name_outcome)

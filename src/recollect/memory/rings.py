@@ -1,8 +1,8 @@
 """The rings of a memory: the shared spaces that the user's settings name, and the person's own space, `me`.
 
-A ring is a space like any other, with its own store and tokens. `me` is the project in the folder `me` of the user's
-data folder; a shared space is one that has a place in the user's register. Rings are opened when they are first asked.
-One that is missing, broken, locked or slow is left out, named by `status`, and tried again a little later.
+A ring is a space with its own store and tokens. `me` is the project in the folder `me` of the user's data folder; a
+shared space has a place in the user's register. A ring opens when it is first asked. One that is missing, broken,
+locked or slow is left out, named by `status`, and tried again later.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OpenRings:
 
     @property
     def names(self) -> list[str]:
-        """Shared spaces in the order of the settings, then the person's own once it was begun."""
+        """Shared spaces in the order of the settings, then `me` if it exists."""
         shared, own = self._project.settings.rings.shared, self._project.settings.space
         me = self.has_me and os.path.exists(self._root_of_me / projects.SETTINGS_FILE)
         return [*(name for name in shared if name != own), *([ME] if me else [])]
@@ -84,7 +84,7 @@ class OpenRings:
         return found
 
     def _marker(self, name: str) -> Path:
-        """A file that keeps the next prompts from waiting for a slow ring, each in a process of its own."""
+        """A file that keeps the next prompts, each a new process, from waiting for a slow ring."""
         return self._project.data / f"slow-ring-{name}"
 
     def _is_resting(self, name: str) -> bool:
@@ -138,7 +138,7 @@ class OpenRings:
         return self._open[name][1]
 
     def close(self) -> None:
-        """Close the stores that are not the project's own."""
+        """The project's own store stays open."""
         while self._stores:
             self._stores.pop().close()
         self._open.clear()
@@ -148,7 +148,7 @@ class OpenRings:
         return self._project.home.resolve() / ME  # as `init` registers it
 
     def _context(self, ctx: Context, name: str) -> Context:
-        """A ring on behalf of the caller, who reads it as the project's settings say."""
+        """A ring for the caller, read with the project's settings for search and injection."""
         with self._opening:  # a server's threads ask at the same time
             if name not in self._open:
                 self._open[name] = self._opened(ctx, name)
@@ -178,7 +178,7 @@ class OpenRings:
         return context, project
 
     def _root(self, name: str) -> Path:
-        """The folder of a ring: the first of its places that is there."""
+        """The folder of a ring: the first of its places that exists."""
         if name == ME:
             return self._root_of_me
         places = [one.shown for one in register.read(self._project.home) if one.space == name]
@@ -190,7 +190,7 @@ class OpenRings:
 
 
 def _patient(project: Project) -> Project:
-    """The same project, whose store is not waited for long."""
+    """The same project with a short wait for its store."""
     store = project.settings.store
     waits = {name: min(getattr(store, name), PATIENCE) for name in ("busy_seconds", "connect_seconds")}
     settings = made(Settings, {**vars(project.settings), "store": replace(store, **waits)})
@@ -199,7 +199,7 @@ def _patient(project: Project) -> Project:
 
 @contextmanager
 def _share_of_time() -> Iterator[None]:
-    """Where a hook's time limit runs, let the block take only a share of what is left."""
+    """Under a hook's time limit, let the block take only a share of the time left."""
     left = getitimer(ITIMER_REAL)[0]
     if not left:
         yield

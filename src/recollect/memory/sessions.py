@@ -1,11 +1,10 @@
 """The facet of hosts' sessions, and the writes of hooks and workers: done at once, or kept in the spool until later.
 
-A write has its id before anything is tried, and that id is the change id of what it does. So a write that was cut off
-by a time limit, killed, or replayed is recognised and not done twice. A replayed write has the actor and the time of
-its record; only leases are held against the clock of the process that replays it.
+A write has its id before anything is tried, and that id is the change id of what it does. So a write that a time limit
+cut off, that was killed, or that is replayed is recognised and not done twice. A replayed write has the actor and the
+time of its record; only leases use the clock of the replaying process.
 
-A record that fails is tried three times and then set aside. It never holds up the records of other sessions or later
-ones.
+A record that fails is tried three times and then set aside; it never holds up other records.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ if TYPE_CHECKING:
 
 
 class Sessions(Facet):
-    """What hosts' sessions are shown and leave. Rooms are imported where they are called, because a prompt waits."""
+    """Rooms are imported where they are called, because a prompt waits."""
 
     def brief(self, room: ContextBudget | None = None, *, session: str = "") -> Brief:
-        """The text that a session starts with; one that is named is not the last session before it."""
+        """The text that a session starts with; `session` is not counted as the last session before it."""
         from recollect.inject.brief import brief
         from recollect.text.frame import ContextBudget
 
@@ -74,14 +73,14 @@ class Sessions(Facet):
         return what in self._ctx.read(sessions.in_context, session)
 
     def delegated(self, host: str, transcript: str, agent: str) -> str:
-        """What a subagent was asked to do, or what those were that may only just begin."""
+        """What a subagent was asked to do; if it is unknown, the tasks of those that may have just begun."""
         from recollect.capture.log import ending
 
         said = ending(host, transcript).delegated
         return said.get(agent) or said.get("", "")
 
     def at_a_glance(self, session: str) -> str:
-        """What is remembered, in a few words for the user of a session, and where the one before it broke off."""
+        """The number of learnings, and where the session before broke off, for the user of a session."""
         from recollect.store.learnings import count_active
         from recollect.text.sentences import counted
 
@@ -90,7 +89,7 @@ class Sessions(Facet):
         return counted(count, "learning") + (f", last session broke off at: {asked}" if asked else "")
 
     def deliver(self, write: Write) -> bool:
-        """Write what happened, if need be a little later; True when it is done.
+        """Write what happened, or keep it in the spool; True when it is written.
 
         What was shown from a ring, and the verdict on it, is written there too.
         """
@@ -103,7 +102,7 @@ class Sessions(Facet):
         return done
 
     def tidy(self, *, but: str = "") -> int:
-        """Log the turns of sessions, `but` one, that ended without an event; gives how many entries that made."""
+        """Log the turns of sessions, except `but`, that ended without an event; returns the number of new entries."""
         now = self._ctx.clock.now()
         if but and not self._ctx.read(sessions.left_behind, since=now - 7 * DAY, now=now, but=but):
             return 0  # what logs a turn takes long to load, and a session waits
@@ -122,15 +121,13 @@ class Sessions(Facet):
         return [entry for entry, _ in reversed(self._ctx.read(topics.last_of, session=session, limit=limit))]
 
 
-TRIES = 3
-"""A record that failed so often is set aside: two more tries outlast a passing fault; a lasting one needs a person."""
+TRIES = 3  # failures before a record is set aside: two more tries outlast a passing fault; others need a person
 KILLED = f"each of {TRIES} processes that tried it ended before it was done"
-_SUBJECTS = ("session", "task", "outcome")
-"""Fields that say what a write is about; writes about the same thing keep their order."""
+_SUBJECTS = ("session", "task", "outcome")  # these name its subject; writes about one subject keep their order
 
 
 def deliver(ctx: Context, project: Project, write: Write) -> bool:
-    """Do a write, or keep it in the spool; True when it is done. Untried writes about the same session go first."""
+    """Do a write, or keep it in the spool; True when it is done. Untried writes on the same subject go first."""
     if not _is_behind(project, write):
         try:
             _do(ctx, write)
@@ -142,7 +139,7 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
 
 
 def _for_ring(tx: Tx, what: Written) -> Written | None:
-    """What a ring has to know of a write: its own learnings with the task that was shown them, or their verdicts."""
+    """The part of a write that concerns a ring: its learnings that a task was shown, or the verdicts on them."""
     if isinstance(what, TaskVerdicts):
         from recollect.feedback.confidence import in_ring
 
@@ -157,7 +154,7 @@ def _for_ring(tx: Tx, what: Written) -> Written | None:
 
 
 def _is_behind(project: Project, write: Write) -> bool:
-    """Whether a record waits that should be done before a write. One that was tried and failed holds nothing up."""
+    """Whether an untried record on the same subject waits. One that was tried and failed holds nothing up."""
     untried = [path for path in spool.pending(project.spools) if not spool.tries(path)]
     about = _subjects(vars(write.what))
     return any(about & _subjects(found.get("arguments")) for _, found in spool.records(untried) if found)
@@ -175,7 +172,7 @@ def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
 
 
 def replay(ctx: Context, project: Project) -> int:
-    """Do what waits, oldest first; gives how many writes were done. A record that fails holds no other back.
+    """Do what waits, oldest first; returns the number of writes done.
 
     When the store cannot be written, the replay ends, and that counts for no record as a try. One process replays at a
     time: otherwise two would count the same try twice.
@@ -215,7 +212,7 @@ def replay(ctx: Context, project: Project) -> int:
 
 
 def retry(ctx: Context, project: Project) -> int:
-    """Try once more what was set aside, and do what waits; gives how many writes were done."""
+    """Try the records that were set aside once more, and do what waits; returns the number of writes done."""
     for path in spool.aside(project.spools):
         spool.counted(path, TRIES - 1)
     return replay(ctx, project)
@@ -238,7 +235,7 @@ def _reason(error: Exception) -> str:
 
 
 def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
-    """A write as its file says, and the context of the process that asked for it: its actor, at its time."""
+    """The write in a file, and a context with its actor and time."""
     from recollect.core.records import replace
 
     kind, given = KINDS[found["verb"]], found["arguments"]
@@ -254,7 +251,7 @@ def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
 
 
 def _value(part: Any, type: str) -> Any:
-    """One value of a file as its record has it. Up to version 0.1 numbers and yes or no were written as texts."""
+    """One value of a file as its record has it. Up to version 0.1 numbers and flags were written as text."""
     if type == "int":
         return int(part)
     if type == "bool":
@@ -267,7 +264,7 @@ def _value(part: Any, type: str) -> Any:
 
 
 def _do(ctx: Context, write: Write) -> None:
-    """Call the room that a write is for, unless it happened already."""
+    """Call the room of a write, unless it is done already."""
     if ctx.read(events.happened, write.id):
         return
     what = write.what

@@ -1,4 +1,1 @@
-"""What touches every room: the cycle, status, doctor, transfer, purge.
-
-Knows nothing about surfaces.
-"""
+"""What touches every room: the cycle, status, doctor, transfer, purge. Knows nothing about surfaces."""

@@ -37,7 +37,7 @@ def new_token(
     scopes: Sequence[TokenScope] = (),
     expires: str = "",
 ) -> tuple[Token, str]:
-    """A token and its secret, which cannot be shown again. Without scopes it has those of its channel.
+    """A token and its secret, which cannot be shown again. The default scopes are those of the channel.
 
     `expires` is a time span such as 30d; without one the token is valid until it is revoked.
     """
@@ -71,7 +71,7 @@ def new_token(
 
 
 def holder(ctx: Context, secret: str) -> Token | None:
-    """The valid token of a secret; its use is noted at most once an hour."""
+    """The valid token of a secret; its use is recorded at most once an hour."""
     now = ctx.clock.now()
     token = ctx.read(rows.token_of_hash, content_hash(secret))
     if token is None or not token.valid(now):
@@ -83,7 +83,6 @@ def holder(ctx: Context, secret: str) -> Token | None:
 
 
 def revoke_token(ctx: Context, name: str) -> Token:
-    """Refuse a token from now on; it is named by its name or id."""
     _refuse_agents(ctx, "revoke")
     with ctx.db.write(ctx.space) as tx:
         token = rows.token_named(tx, name)

@@ -2,8 +2,7 @@
 
 A backup is one SQLite file on either engine: everything that an embedded store holds, or everything of the project's
 space on a server, files of its vault included. `memory/` beside an embedded store, and the repository's own files, are
-not in it. `migrate` copies a space and its files from one store to
-another, all or nothing.
+not in it. `migrate` copies a space and its files from one store to another, all or nothing.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ _NAME = re.compile(r"[a-z-]+-(\d{8}T\d{6}Z)-(\d+)\.db")
 
 @record
 class Backup:
-    """A backup that was checked."""
-
     path: str
     bytes: int
     spaces: tuple[str, ...]
@@ -45,10 +42,10 @@ class Backup:
 
 @record
 class Restored:
-    """What was restored; `kept` is where the old store is now.
+    """`kept` is where the old store is now.
 
     `files` of a server's vault went into the project's folder, except those in `left`, which have another text there.
-    `unpurged` is when something was purged that this backup may hold, if anything was.
+    `unpurged` is the time of the last purge of something that this backup may still hold.
     """
 
     path: str
@@ -68,7 +65,7 @@ class StoreSide:
 
 @record
 class Migrated:
-    """What was copied, by table. `upgraded`: opening the source brought it to this program's schema, after a backup."""
+    """`rows` counts by table. `upgraded`: opening the source migrated it to this program's schema, after a backup."""
 
     source: str
     target: str
@@ -79,7 +76,7 @@ class Migrated:
 
 @record
 class OwnBackup:
-    """A backup in the project's own folder; `problem` is empty when it would restore."""
+    """`problem` is empty when the backup would restore."""
 
     path: str
     bytes: int
@@ -87,7 +84,7 @@ class OwnBackup:
 
 
 def backup(ctx: Context, database: Path, target: Path | None = None, *, progress: Progress | None = None) -> Backup:
-    """Copy the store to `target`, or into the project's own backups, of which the newest few are kept."""
+    """Copy the store to `target`, or into the project's own backups, of which only the newest are kept."""
     if target is not None and target.exists():
         raise Refused(f"{target} exists already; choose another name or move it away")
     folder = backups_of(database)
@@ -102,7 +99,7 @@ def backup(ctx: Context, database: Path, target: Path | None = None, *, progress
 
 
 def daily(ctx: Context) -> str:
-    """A step of the cycle: a backup when the newest is a day old, unless the settings say none."""
+    """A step of the cycle: back up when the newest backup is a day old, unless the settings say none."""
     if ctx.db.holds_vault:
         return "left to the database server"
     if ctx.settings.store.backups < 1:
@@ -149,9 +146,9 @@ def _restored(source: Path, checked: CopyCheck, kept: Path | None, **more: Any) 
 
 
 def _unpurged(before: Path | None, given: Path, space: str) -> int | None:
-    """When the last purge was that the old store knows and the restored one does not; None without one.
+    """The time of the last purge that the old store knows and the restored one does not; None without one.
 
-    An old store that does not read back is kept as a folder of files, which cannot tell.
+    A damaged old store is kept as a folder of files, which cannot tell.
     """
     if before is None or not before.is_file():
         return None
@@ -188,7 +185,7 @@ def _texts(vault: Vault) -> dict[str, str]:
 
 
 def _copy_files(texts: dict[str, str], target: Vault, replaced: dict[str, str | None]) -> None:
-    """Write the files, read each back, and note in `replaced` what was there before."""
+    """Write the files, read each back, and record in `replaced` what was there before."""
     there = {path: target.read(path) for path in texts}
     if other := sorted(path for path, text in there.items() if not texts[path].startswith(text or "")):
         raise Refused(
@@ -205,7 +202,7 @@ def _copy_files(texts: dict[str, str], target: Vault, replaced: dict[str, str | 
 
 @contextmanager
 def _undone_on_error(target: StoreSide) -> Iterator[dict[str, str | None]]:
-    """Files that were replaced: after an error each gets back the text it had. Rows are rolled back anyway."""
+    """Files that were replaced get their old text back after an error. Rows are rolled back anyway."""
     replaced: dict[str, str | None] = {}
     try:
         yield replaced
@@ -224,7 +221,7 @@ def kept_files(database: Path) -> list[Path]:
 
 
 def discard(database: Path) -> int:
-    """Delete all of the project's own backups and damaged copies: only a purge wants that."""
+    """Delete the project's own backups and damaged copies, for a purge."""
     own = [*kept_files(database), *kept_aside(database)]
     for path in own:
         if path.is_dir():
@@ -241,7 +238,7 @@ def sweep(project: Project, *, grace: float = GRACE_SECONDS) -> None:
 
 
 def folders_of(project: Project) -> tuple[Path, ...]:
-    """The folders whose files are all ours."""
+    """The folders that hold only Recollect's files."""
     shared = (project.shared,) if project.shared else ()
     return (project.data, backups_of(project.database), *shared, project.spools[1])
 

@@ -27,14 +27,13 @@ NOTHING = "nothing due"
 
 @record
 class CycleReport:
-    """What each step did; `held` means that another process runs a cycle, so nothing was done."""
+    """`held` means that another process runs a cycle, so nothing was done."""
 
     held: bool = False
     steps: tuple[tuple[str, str], ...] = ()
 
 
 def cycle(ctx: Context, project: Project) -> CycleReport:
-    """Do what is due, in order. Doing it again at once does nothing."""
     check_may(ctx.actor.trust, "memory", "maintain")
     ctx = limited(ctx)
     backup.sweep(project)
@@ -104,7 +103,7 @@ def _decisions(ctx: Context) -> str:
 
 
 def _consolidation(ctx: Context) -> str:
-    """Only report that a consolidation is due: a person or an agent starts it, not a timer."""
+    """Only report a due consolidation: a person or an agent starts it, not a timer."""
     refresh_passages(ctx)
     try:
         found = consolidate.due(ctx)
@@ -140,7 +139,7 @@ def _vectors(ctx: Context) -> str:
 
 
 def _words(ctx: Context) -> str:
-    """Merge the word index; never reported, because a user cannot act on it."""
+    """Never reported, because a user cannot act on it."""
     ctx.db.tend_words()
     return ""
 
@@ -166,7 +165,7 @@ LIMIT_SECONDS = 60.0  # for the re-index command of the settings, which a cycle 
 
 
 def reindex(command: str, folder: str) -> str:
-    """Run the configured command in the project's folder; gives a warning, or nothing."""
+    """Run the configured command in the project's folder; returns a warning, or nothing."""
     if not command:
         return ""
     import shlex

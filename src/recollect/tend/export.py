@@ -1,10 +1,10 @@
-"""Bringing a memory out and in as JSONL, one record a line; and mirroring a team's vault to a folder and back.
+"""Export and import of a memory as JSONL, one record a line; and mirroring a team's vault to a folder and back.
 
 An export holds everything. An import takes outcomes, tasks, discoveries, learnings and decisions; history (injections,
 events, inbox items) stays with the store that recorded it. docs/store.md lists the fields of each record.
 
 `mirror` is given the hash of every file when both sides were last equal, so it can tell which side changed: a change on
-one side is copied, a change on both is reported and left alone. Text that was only appended to is copied in any case. A
+one side is copied, a change on both is reported and left alone. Text that was only appended to is always copied. A
 folder loses files for many reasons (another branch, a clean checkout), so a file that is missing there is never deleted
 in the team's vault. A file that the team deleted is deleted in the folder too, except logs, which only grow.
 """
@@ -45,22 +45,18 @@ Numbered = tuple[int, ImportedLearning]
 
 @record
 class Exported:
-    """How many records of each type were written."""
-
     records: dict[str, int]
 
 
 @record
 class ImportProblem:
-    """A line that was not taken, and why."""
-
     line: int
     reason: str
 
 
 @record
 class Imported:
-    """What became of the lines. `known` were here already, `adopted` too, but from outside; `left` are history."""
+    """`known` lines were here already; `adopted` too, but as external ones; `left` are history."""
 
     trust: Trust
     added: dict[str, int]
@@ -78,7 +74,7 @@ class Imported:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace a file that is not an export; its first line tells. An empty one holds nothing to lose."""
+    """Refuse to replace a file that is not an export, by its first line. An empty file may be replaced."""
     if not path.is_file() or not path.stat().st_size:
         return
     with path.open("rb") as file:
@@ -92,7 +88,7 @@ def check_replaceable(path: Path) -> None:
 
 
 def export(ctx: Context, write: Callable[[str], object], *, progress: Progress | None = None) -> Exported:
-    """Write one JSON object a line, in an order that imports in one pass, as of one instant."""
+    """Write one JSON object a line, as of one instant, in an order that imports in one pass."""
     counts: Counter[str] = Counter()
     write(_line({"type": HEADER, "format": FORMAT, "space": ctx.space, "exported_at": ctx.clock.now()}))
     with ctx.db.read(ctx.space) as tx:
@@ -112,7 +108,7 @@ def import_lines(
     trust: Trust = "external",
     progress: Progress | None = None,
 ) -> Imported:
-    """Take in an export. Doing it twice changes nothing; a line that cannot be taken is named and passed over."""
+    """Import an export. Importing it again changes nothing; unusable lines are reported and skipped."""
     check_trust(ctx.actor.trust, trust)
     terms = Terms(trust=trust, now=ctx.clock.now(), change=ctx.ids("change"), reason=f"imported from {name}")
     done = _Done()
@@ -142,8 +138,6 @@ def import_lines(
 
 
 class _Done:
-    """What became of the lines so far."""
-
     def __init__(self) -> None:
         self.added: Counter[str] = Counter()
         self.fates: Counter[str] = Counter()
@@ -179,7 +173,7 @@ def _read(ctx: Context, terms: Terms, number: int, raw: bytes | None, done: _Don
 
 
 def _put(ctx: Context, terms: Terms, batch: Sequence[tuple[int, Record]], done: _Done) -> list[Numbered]:
-    """Store records; gives the learnings that wait for their successor."""
+    """Store records; returns the learnings that wait for their successor."""
     waiting: list[Numbered] = []
     for start in range(0, len(batch), BATCH):
         some = batch[start : start + BATCH]
@@ -218,7 +212,7 @@ def _line(values: dict[str, Any]) -> str:
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    """Numbered lines that hold something; None for one that is too long to be a record."""
+    """Numbered lines that are not empty; None for one that is too long."""
     number = 0
     while raw := stream.readline(LINE_LIMIT + 1):
         number += 1
@@ -251,10 +245,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 @record
 class Mirrored:
-    """Paths by what became of them. `ahead`: changed only on the side that is written to, and left as they are.
-    `missing`: gone from the side that is brought from, and kept on the other.
+    """Paths by outcome. `ahead` changed only in the target and were left alone; `missing` are gone from the source and
+    were kept in the target.
 
-    `equal` is what the next mirroring is given as `last`.
+    `equal` is `last` for the next mirroring.
     """
 
     written: tuple[str, ...]
@@ -266,7 +260,7 @@ class Mirrored:
 
 
 def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, force: bool = False) -> Mirrored:
-    """Bring over what changed in `source` since both sides were equal. `force` settles conflicts in its favour.
+    """Copy what changed in `source` since both sides were equal. `force` settles conflicts in its favour.
 
     `pull`: the source is the team's, whose deletions count; otherwise the target is.
     """
@@ -296,7 +290,7 @@ _Fate = Literal["written", "removed", "ahead", "missing", "conflicts"]
 
 
 def _fate(new: str | None, old: str | None, known: str, *, pull: bool, log: bool) -> _Fate:
-    """What happens to a file that differs; `known` is the hash both sides last had, empty when they never met."""
+    """The fate of a file that differs; `known` is its hash when both sides were equal, empty when they never were."""
     if new is None and known and (log or not pull):
         return "missing"
     if old is None and (log or pull):

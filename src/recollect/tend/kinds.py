@@ -39,8 +39,6 @@ MOST = 100  # neighbours that may be asked for on each side; more is a search
 
 @record
 class FullText:
-    """A text with what is known of it."""
-
     id: str
     kind: str
     title: str
@@ -51,7 +49,7 @@ class FullText:
 
 @record
 class Neighbouring:
-    """A neighbour in short; `step` is its distance, below zero for one that comes before."""
+    """`step` is the neighbour's distance, negative for earlier ones."""
 
     id: str
     title: str
@@ -65,9 +63,8 @@ class Neighbouring:
 class Kind:
     """One noun. A field that is None means that the noun cannot do it.
 
-    `pattern` matches its ids and `example` shows one. `page` is the folder of its pages, for kinds with their own.
-    `ids` and `passages` say what search should hold: all ids, and the passages of some of them. `table` holds
-    one row for each.
+    `pattern` matches its ids and `example` shows one. `page` is the folder of its pages. `ids` and `passages` say what
+    search should hold. `table` holds one row for each.
     """
 
     name: str
@@ -104,7 +101,7 @@ def get(ctx: Context, id: str) -> FullText:
 
 
 def for_agent(ctx: Context, id: str) -> tuple[FullText, dict[str, Any]]:
-    """The same as an agent is shown it, and the stored record where there is one."""
+    """The text as an agent is shown it, and the stored record where there is one."""
     found, kind = get(ctx, id), kind_of(id)
     if kind is None or kind.for_agent is None:
         return found, {}
@@ -113,7 +110,7 @@ def for_agent(ctx: Context, id: str) -> tuple[FullText, dict[str, Any]]:
 
 
 def briefly(ctx: Context, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The titles and words of texts, as search reads them; those it does not know are left out."""
+    """The titles and words of texts, as search reads them; unknown ids are left out."""
     with ctx.db.read(ctx.space) as tx:
         found = passages.ranked(tx, passages.docs_of(tx, ids), passages.Narrow())
         texts = passages.texts_of(tx, [each.doc for each in found])
@@ -161,7 +158,6 @@ def _beside(step: int, one: Stored, record: Learning | Decision | None) -> Neigh
 
 
 def expected(ctx: Context, tx: Tx, kind: Kind) -> Iterator[Passage]:
-    """Every passage of one kind, as it should be."""
     if kind.ids is not None and kind.passages is not None:
         for batch in batches(list(kind.ids(ctx, tx))):
             yield from kind.passages(ctx, tx, batch)
@@ -173,7 +169,7 @@ def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _reading_in(ctx: Context, tx: Tx) -> Context:
-    """The same context with its files read in the open transaction: a server's vault is rows too."""
+    """The context with its files read in the open transaction: a server's vault is rows too."""
     return replace(ctx, vault=ctx.vault.inside(tx))
 
 
@@ -222,7 +218,7 @@ def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passag
 
 
 def _node_ids(ctx: Context, tx: Tx) -> Iterable[str]:
-    """Nodes of the tree. After a restore the next cycle makes their rows again; until then their files own them."""
+    """After a restore the next cycle makes the rows of nodes again; until then their files count."""
     if known := journal.ids(tx):
         return known
     vault = ctx.vault.inside(tx)
@@ -295,7 +291,7 @@ def _section_text(ctx: Context, id: str) -> tuple[str, str]:
 
 
 def _elsewhere(ctx: Context, id: str, source: str, where: str) -> tuple[str, str]:
-    """A text that only another clone's file holds, as search knows it."""
+    """A text from a file of another clone, as search knows it."""
     with ctx.db.read(ctx.space) as tx:
         stored = passages.by_id(tx, id) if id in journal.held_elsewhere(tx, ctx.clone, source=source) else None
     if stored is None:

@@ -1,7 +1,7 @@
 """The agent as a provider: what waits for its answer, and taking its answers in.
 
-An ask is stale when its source has changed. Every answer has to pass the same checks as a model's; a bad one is refused
-with its reason and the others are taken. The next cycle uses the answers.
+An ask is stale when its source has changed. Every answer has to pass the same checks as a model's; a refused one is
+reported with its reason and does not stop the others. The next cycle uses the answers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from recollect.text.staging import StagedEntry
 
 @record
 class PendingAsk:
-    """One open ask: the instructions are the template, the sources what they are about; both are for the agent."""
+    """One open ask. `instructions` is the prompt, `sources` what it is about; both are for the agent."""
 
     id: str
     kind: str
@@ -44,22 +44,20 @@ class PendingAsk:
 
 @record
 class Applied:
-    """What became of one answer."""
-
     id: str
     taken: bool
     reason: str = ""
 
 
 def pending(ctx: Context, *, limit: int | None = None) -> list[PendingAsk]:
-    """Open asks, oldest first. One whose subject has changed or gone is not worth an answer and is left out."""
+    """Open asks, oldest first, without those whose subject has changed or gone."""
     found = ctx.read(model_rows.waiting_asks)
     worth = (each for each in found if (now := _question(ctx, each)) is not None and now.id == each.id)
     return [_shown(each) for each in islice(worth, limit)]
 
 
 def apply(ctx: Context, answers: Sequence[Any]) -> list[Applied]:
-    """Take answers in, each `{"id": …, "answer": …}`; a refused one does not stop the others."""
+    """Each answer is `{"id": …, "answer": …}`."""
     return [_applied(ctx, each) for each in answers]
 
 
@@ -108,7 +106,7 @@ def _shown(ask: OpenAsk) -> PendingAsk:
 
 
 def _question(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
-    """What would be asked about the same thing now; None when nothing would."""
+    """The question as it would be asked now; None when it would not be asked."""
     try:
         return _QUESTIONS[opened.kind](ctx, opened)
     except (NotFound, BadInput):
@@ -172,4 +170,3 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "route": _routed,
     "rewrite": lambda ctx, opened: staging_checks.rewrite_question(_entry(ctx, opened)),
 }
-"""For every kind of job, how the room that asks makes its question."""

@@ -1,9 +1,8 @@
 """Purge: removes a thing with everything that quotes it, or a text wherever it is stored, for good.
 
 A purge scrubs columns and files (a mark replaces the words), makes derived rows again, rewrites the database file
-without free pages or log, and replaces the project's own backups and damaged copies by one fresh backup. Then it proves
-the result: it searches every byte of our files for the words. Permanent documents belong to the user: they are only
-named.
+without free pages or log, and replaces the project's own backups and damaged copies by one fresh backup. Then it
+searches every byte of Recollect's files for the words. Permanent documents belong to the user: they are only named.
 
 `schema.TABLES` says which columns hold words and names, `kinds` which things can be purged by their id.
 """
@@ -60,7 +59,7 @@ DROPPED = ("answers", "asks", "learning_tags", "decision_tags", "topic_aliases")
 
 @record
 class Purged:
-    """What was removed or marked, by place; `found` lists the files that still hold the words, which should be none."""
+    """What was removed or marked; `found` lists the files that still hold the words and should be empty."""
 
     things: tuple[str, ...]
     rows: dict[str, int]
@@ -73,8 +72,6 @@ class Purged:
 
 @record
 class PurgePlan:
-    """What a purge would touch."""
-
     things: tuple[str, ...]
     rows: dict[str, int]
     files: tuple[str, ...]
@@ -83,7 +80,7 @@ class PurgePlan:
 
 @dataclass(frozen=True)
 class Target:
-    """What has to go: things by id, and texts wherever they are. `salt` makes the names of this purge new ones."""
+    """Things by id, and texts wherever they are. `salt` makes the names of this purge unique."""
 
     things: tuple[str, ...]
     texts: tuple[str, ...]
@@ -99,11 +96,10 @@ class Target:
         object.__setattr__(self, "pattern", re.compile("|".join(parts) or r"(?!)", re.IGNORECASE))
 
     def scrub(self, text: str) -> str:
-        """The text with a mark in place of the words."""
         return self.pattern.sub(lambda found: self._name(found[0]) if _in_name(found) else MARK, text)
 
     def rename(self, name: str) -> str:
-        """An id, name or path without the words. Different words get different names, so that no two rows collide."""
+        """An id, name or path without the words. Different words get different names, so that no rows collide."""
         kind, slash, rest = name.partition("/")
         if slash and kind in ("log", *LEVELS):
             return name  # made of dates
@@ -114,18 +110,18 @@ class Target:
         return self.pattern.sub(lambda found: self._name(found[0]), name)
 
     def path(self, path: str) -> str:
-        """A file's new path: names of findings and themes are made of words, all other names are ours."""
+        """A file's new path. Only names of findings and themes are made of people's words."""
         folder, slash, name = path.rpartition("/")
         stem, dot, suffix = name.rpartition(".")
         return f"{folder}{slash}{self.rename(stem)}{dot}{suffix}" if path.startswith(f"{FOLDER}/") else path
 
     def says(self, tag: str) -> bool:
-        """Whether a tag is made of the texts' own words: the words of a learning give it its tags."""
+        """Whether all words of a tag are in the texts: a learning's words give it its tags."""
         own = {word for text in self.texts for word in re.findall(r"\w+", text.lower())}
         return own.issuperset(re.findall(r"\w+", tag.lower()))
 
     def in_file(self, path: Path) -> bool:
-        """Whether a file's bytes hold one of the texts, in any case, plain or as JSON spells it."""
+        """Whether a file holds one of the texts, in any case, plain or escaped as in JSON."""
         forms = {form for text in self.texts for form in _forms(text)}
         overlap, tail = max(map(len, forms), default=1), b""
         with path.open("rb") as file:
@@ -141,7 +137,7 @@ class Target:
 
 
 def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
-    """Secrets in rows and files, each with its kind: a later version may know what an earlier one stored."""
+    """Secrets in rows and files, each with its kind: an earlier version may have stored what this one redacts."""
     found: dict[str, str] = {}
 
     def look(text: str) -> str:
@@ -156,7 +152,6 @@ def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
 
 
 def count_secrets(ctx: Context, project: Project) -> dict[str, int]:
-    """How many secrets of each kind rows and files hold."""
     with ctx.db.read(ctx.space) as tx:
         return dict(Counter(stored_secrets(ctx, tx, project).values()))
 
@@ -189,7 +184,7 @@ def target_of(ctx: Context, tx: Tx, project: Project, id: str | None, text: str 
 def plan(
     ctx: Context, project: Project, *, id: str | None = None, text: str | None = None, secrets: bool = False
 ) -> PurgePlan:
-    """What a purge would touch; changes nothing. A text that is nowhere is not found."""
+    """What a purge would touch; changes nothing. Raises NotFound for a text that is nowhere."""
     with ctx.db.read(ctx.space) as tx:
         target = target_of(ctx, tx, project, id, text, secrets)
         rows = _counted(bulk.scrub_rows(tx, target.scrub, target.rename, dry=True))
@@ -211,7 +206,7 @@ def plan(
 def purge(
     ctx: Context, project: Project, *, id: str | None = None, text: str | None = None, secrets: bool = False
 ) -> Purged:
-    """Remove a thing and what quotes it, or a text or every stored secret wherever it is. There is no way back."""
+    """Remove a thing and what quotes it, a text, or every stored secret. This cannot be undone."""
     if ctx.actor.trust != "human":
         raise Forbidden("only a person may purge, because a purge cannot be undone; run this from your own terminal")
     plan(ctx, project, id=id, text=text, secrets=secrets)
@@ -292,7 +287,7 @@ def _counted(changed: dict[str, list[Row]]) -> dict[str, int]:
 
 
 def _renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
-    """Write the passages of everything again; one that did not change costs a read.
+    """Write all passages again; an unchanged one costs a read.
 
     A permanent document stays as it is, but search forgets the sections that hold the words. Passages that only other
     clones have, and those whose id changed, are forgotten too.
@@ -319,7 +314,7 @@ def _vaults(ctx: Context, project: Project) -> list[tuple[Vault, str]]:
 
 
 def _holding(ctx: Context, project: Project, target: Target) -> Iterator[tuple[Vault, str, str]]:
-    """The files of vault and staging that hold the words: in which vault, the path there, and how it is shown."""
+    """The files of vault and staging that hold the words: (vault, path there, path to show)."""
     found = [(vault, path, f"{shown}{path}") for vault, shown in _vaults(ctx, project) for path in vault.paths()]
     staging = ctx.settings.staging.file
     for vault, path, shown in ((ctx.worktree, staging, staging), *found):
@@ -329,7 +324,7 @@ def _holding(ctx: Context, project: Project, target: Target) -> Iterator[tuple[V
 
 
 def _mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
-    """Scrub all files; gives those that changed, as they are shown."""
+    """Scrub all files; yields those that changed, as they are shown."""
     yield from _empty_entries(ctx, project, target)
     for vault, path, shown in _holding(ctx, project, target):
         before, after = log.rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
@@ -360,8 +355,8 @@ def _empty_entries(ctx: Context, project: Project, target: Target) -> Iterator[s
 
 
 def _marked(path: str, text: str, target: Target) -> str:
-    """A file without the words. Raw findings stay JSON, however it spells the words, and our nodes stay readable: a
-    mark at the beginning of a topic would break the frontmatter."""
+    """A file without the words. Raw findings stay JSON, and our nodes stay readable: a mark at the beginning of a topic
+    would break the frontmatter."""
     if path.startswith(f"{FOLDER}/") and path.endswith(".json"):
         return _marked_json(text, target)
     marked = target.scrub(text)
@@ -376,8 +371,7 @@ def _marked(path: str, text: str, target: Target) -> str:
 
 
 def _json_files(project: Project, target: Target) -> Iterator[tuple[Path, str]]:
-    """The JSON files of ours that hold the words, with their text without them: spooled writes, and the state of
-    `vault pull`."""
+    """Our JSON files that hold the words, each with its scrubbed text: the spool, and the state of `vault pull`."""
     for path in (*spool.pending(project.spools), *spool.aside(project.spools), *project.data.glob("*.json")):
         text = path.read_text("utf-8", "replace")
         if (marked := _marked_json(text, target)) != text or target.in_file(path):
@@ -385,7 +379,7 @@ def _json_files(project: Project, target: Target) -> Iterator[tuple[Path, str]]:
 
 
 def _marked_json(text: str, target: Target) -> str:
-    """JSON without the words, however it spells them; what does not read is scrubbed as a text."""
+    """JSON without the words, escaped or not; invalid JSON is scrubbed as text."""
     try:
         said = json.loads(text.removeprefix("\ufeff"))
         left = bulk.walked(said, target.scrub)
@@ -411,7 +405,7 @@ def _ours(project: Project) -> Iterable[Path]:
 
 
 def _in_name(found: re.Match[str]) -> bool:
-    """Whether the words are a part of a name: joined by hyphens, or beside a character that joins the parts of one."""
+    """Whether the words are part of a name: joined by hyphens, or next to a joining character."""
     before = found.string[max(0, found.start() - 1) : found.start()]
     after = found.string[found.end() : found.end() + 1]
     joined = found.lastindex is not None and not re.search(r"\s", found[0])
@@ -419,13 +413,13 @@ def _in_name(found: re.Match[str]) -> bool:
 
 
 def _slug_words(text: str) -> list[str]:
-    """The words of a slug made of a text; none where they are too short to identify it."""
+    """The words of a text's slug; none where they are too short to identify it."""
     words = [slug_of(word) for word in re.findall(r"\w+", text)]
     return words if len("".join(words)) >= SHORTEST else []
 
 
 def _forms(text: str) -> set[bytes]:
-    """How a text may be spelled in a file, in lower case: as it is, on one line, as a slug, and inside JSON."""
+    """The spellings of a text in a file, in lower case: plain, on one line, as a slug, and inside JSON."""
     spellings = {text, " ".join(text.split()), text.lower(), "-".join(_slug_words(text)) or text}
     escaped = {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in spellings for ascii in (True, False)}
     return {one.encode("utf-8", "replace").lower() for one in spellings | escaped}

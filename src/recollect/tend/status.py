@@ -1,4 +1,4 @@
-"""Status: counts of everything, work that waits, and models in use; and naming damage that a command runs into."""
+"""Status: counts, work that waits, and models in use; and naming the damage that a command meets."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from recollect.store import (
 from recollect.store.project import Project
 from recollect.text.sentences import counted
 
+# Reading a damaged row may raise any of these.
 UNREADABLE = (StoreDamaged, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading a damaged row may raise."""
 
 
 @contextmanager
 def naming_damage(ctx: Context) -> Iterator[None]:
-    """Raise StoreDamaged that names what in the file or a row does not read; an error that nothing explains stays."""
+    """Raise StoreDamaged that names the damaged file or row; other errors pass through."""
     try:
         yield
     except (*UNREADABLE, BadInput) as error:  # a record refuses values that break its rules
@@ -53,7 +53,7 @@ def naming_damage(ctx: Context) -> Iterator[None]:
 
 @record
 class ModelUsage:
-    """What models used. A fall-back is an ask that the offline twin answered in a model's place."""
+    """A fallback is an ask that got the offline answer in place of a model's."""
 
     calls: int
     input_tokens: int
@@ -68,7 +68,7 @@ class ModelUsage:
 
 @record
 class ModelsStatus:
-    """Which provider answers which kind of job (the others run offline), and what they used."""
+    """The provider of each kind of job (the others run offline), and what models used."""
 
     configured: dict[str, str]
     daily_tokens: int
@@ -113,7 +113,6 @@ class Status:
 
 
 def status(ctx: Context, project: Project) -> Status:
-    """Counts and states; reading them changes nothing."""
     with naming_damage(ctx):
         return _status(ctx, project)
 
@@ -169,7 +168,7 @@ def _status(ctx: Context, project: Project) -> Status:
 
 
 def rings_of(ctx: Context) -> dict[str, str]:
-    """The other rings that sessions here read, each with what it holds or why it is left out."""
+    """Each other ring that sessions read here, with what it holds or why it is left out."""
     held = dict(ctx.rings.ask(ctx, lambda ring: counted(ring.read(learnings.count_active), "learning")))
     return {name: held.get(name) or f"left out: {ctx.rings.left_out.get(name)}" for name in ctx.rings.names}
 
@@ -199,7 +198,6 @@ def _embedder(tx: Tx, embedder: Embedder | None) -> str:
 
 
 def _vectors(tx: Tx, embedder: Embedder | None) -> dict[str, int]:
-    """How many passages can be found by meaning, and how many wait for the next cycle."""
     if embedder is None or not tx.keeps_vectors:
         return {"passages": 0, "waiting": 0}
     have, waiting = vectors.counts(tx, embedder.name)
@@ -207,7 +205,6 @@ def _vectors(tx: Tx, embedder: Embedder | None) -> dict[str, int]:
 
 
 def _tree(tx: Tx) -> dict[str, int]:
-    """How many nodes are tentative, fixed, and waiting for a model."""
     found = {"tentative": 0, "fixed": 0, "waiting": 0}
     for _, status, count, waiting in journal.counts(tx):
         found[status] += count

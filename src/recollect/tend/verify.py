@@ -1,12 +1,12 @@
-"""Verify, rebuild and doctor: what is derived is derived again, and compared with what is stored or put in its place.
+"""Verify, rebuild and doctor: derived state is made again, and compared with what is stored or put in its place.
 
 `verify` changes nothing, except that it first reads in files that people edit by hand and logs that a killed process
-wrote to; it reports whatever the store holds, and nothing in a row may stop it. `rebuild` makes the derived part again,
-byte for byte, in small transactions, so that others keep writing; after a stop it can be run again.
+wrote to; nothing in a row may stop it. `rebuild` makes the derived part again, byte for byte, in small transactions, so
+that others keep writing; after a stop it can be run again.
 
-`doctor` adds what surrounds the store and says for each finding what to do. It works on a store that does not open:
-then it keeps copies of the damaged files and says which backups would restore. `--fix` makes derived state again and
-removes abandoned temporary files; it never touches what a person wrote. The caller replays the spool before.
+`doctor` adds what surrounds the store and says for each finding what to do. On a store that does not open it keeps
+copies of the damaged files and says which backups would restore. `--fix` makes derived state again and removes
+abandoned temporary files; it never touches what a person wrote. The caller replays the spool before.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ Progress = Callable[[str], object]
 
 @record
 class Discrepancy:
-    """Something that is not as it should be. Damage is lost or broken data; a difference is derived state that can be
-    made again; a notice is for a person to know."""
+    """Damage is lost or broken data; a difference is derived state that can be made again; a notice only informs."""
 
     level: Level
     what: str
@@ -63,7 +62,7 @@ LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 
 
 def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepancy, ...]:
-    """All differences and damages, worst first."""
+    """All findings, worst first."""
     zone_named(ctx.settings.timezone)  # a wrong setting is reported as such, because a rebuild would not mend it
     tell = progress or (lambda _: None)
     tell("the file")
@@ -92,7 +91,7 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
 
 
 def what_does_not_read(ctx: Context) -> Iterator[Discrepancy]:
-    """What is wrong with the file itself, then with the content of its rows."""
+    """Faults of the file itself, then of its rows."""
     yield from _file(ctx)
     yield from unreadable_rows(ctx)
 
@@ -105,7 +104,7 @@ def _file(ctx: Context) -> Iterator[Discrepancy]:
 
 
 def unreadable_rows(ctx: Context) -> list[Discrepancy]:
-    """Rows whose content cannot be read. Those of derived tables can be made again, the others restored."""
+    """Unreadable rows. Those of derived tables can be made again, the others restored."""
     found = [Unreadable(*row) for row in ctx.db.unreadable_texts()]
     if not found:
         with ctx.db.read(ctx.space) as tx:
@@ -122,7 +121,7 @@ def unreadable_rows(ctx: Context) -> list[Discrepancy]:
 
 @contextmanager
 def _reporting(findings: list[Discrepancy], name: str) -> Iterator[None]:
-    """What stops a check although the file is sound and every row reads is in what is derived."""
+    """An error in a check, although the file and every row read well, comes from derived state."""
     try:
         yield
     except (*UNREADABLE, BadInput) as error:  # a record refuses values that break its rules
@@ -138,7 +137,7 @@ def _sorted(findings: Iterable[Discrepancy]) -> tuple[Discrepancy, ...]:
 
 @record
 class Check:
-    """One comparison: `find` gives the differences, in groups that are spelled out one by one."""
+    """One comparison. `find` yields differences in groups; of each group the first are listed."""
 
     name: str
     what: str
@@ -156,7 +155,6 @@ def _passages(ctx: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
 
 
 def _without_owner(ctx: Context, tx: Tx) -> dict[str, set[str]]:
-    """The ids of passages, by kind, that no noun would write."""
     left = check.passage_ids(tx)
     for kind in KINDS:
         if kind.ids is not None and kind.name in left:
@@ -165,7 +163,7 @@ def _without_owner(ctx: Context, tx: Tx) -> dict[str, set[str]]:
 
 
 def _faults(ctx: Context, tx: Tx) -> Iterator[Discrepancy]:
-    """What is wrong with files that people write. Nothing is lost: entries of logs are remembered."""
+    """Faults of files that people write. Nothing is lost: entries of logs are remembered."""
     inside = replace(ctx, vault=ctx.vault.inside(tx))
     for what, found in (("log", logs.faults(tx, ctx)), ("file", [*stage.faults(tx, ctx), *documents.faults(inside)])):
         for fault in found:
@@ -196,7 +194,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def _spelled_out(level: Level, what: str, remedy: str, found: Iterator[Difference]) -> Iterator[Discrepancy]:
-    """The first differences one by one, and how many more there are."""
+    """The first differences, and the number of the others."""
     for subject, detail in islice(found, SPELLED_OUT):
         yield Discrepancy(level=level, what=what, subject=subject, detail=detail, remedy=remedy)
     if more := sum(1 for _ in found):
@@ -208,8 +206,6 @@ CountProgress = Callable[[int], object]
 
 @record
 class Rebuilt:
-    """How much was made again, and what of it was wrong before."""
-
     nodes: int
     passages: int
     orphans: int
@@ -220,8 +216,8 @@ class Rebuilt:
 
 
 def rebuild(ctx: Context, *, files: bool = False, progress: CountProgress | None = None) -> Rebuilt:
-    """The tree, passages, term counts, indexes and counters. Vectors stay where their passage did not change; the
-    next cycle makes those that were wrong. With `files`, what logs and the staging file lost is first written again."""
+    """Make the tree, passages, term counts, indexes and counters again. Vectors of unchanged passages stay; the next
+    cycle makes the others. With `files`, what logs and the staging file lost is first written again."""
     with naming_damage(ctx):
         written = (*logs.write_again(ctx), *stage.write_again(ctx)) if files else ()
         return replace(_rebuilt(ctx, progress), files=written)
@@ -256,7 +252,7 @@ def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
 
 
 def rebuild_tree(ctx: Context, *, progress: Callable[[str, int, int], object] = lambda *_: None) -> Compacted:
-    """Forget what is known of logs and nodes and make every node again: the same bytes as before."""
+    """Forget the logs and nodes and make every node again, with the same bytes."""
     with ctx.db.write(ctx.space) as tx:
         journal.forget_tree(tx)
     return compact(ctx, everything=True, asking=False, progress=progress)
@@ -281,7 +277,7 @@ def _rebuild_passages(ctx: Context, progress: CountProgress | None) -> int:
 
 @record
 class Diagnosis:
-    """What was found; with `--fix`, what was found before and what is left now."""
+    """`findings` are still there; with `--fix`, `fixed` are those that are gone."""
 
     findings: tuple[Discrepancy, ...]
     fixed: tuple[Discrepancy, ...] = ()
@@ -301,7 +297,7 @@ def doctor(
     fix: bool = False,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Look at everything. The context is opened here, because a store that does not open is a finding."""
+    """Check everything. The context opens here, because a store that does not open is a finding."""
     kept = tuple(own_backups.kept(project.database))
     around = tuple(_surroundings(project, kept, environ, now=now, fix=fix))
     try:
@@ -323,7 +319,7 @@ def doctor(
 def _examined(
     ctx: Context, *, fix: bool, progress: Progress | None
 ) -> tuple[tuple[Discrepancy, ...], tuple[Discrepancy, ...]]:
-    """What is left, and what was mended."""
+    """The findings that are left, and those that were fixed."""
     found = verify(ctx, progress=progress)
     levels = {finding.level for finding in found}
     if not fix or "damage" in levels or "difference" not in levels:
@@ -405,7 +401,6 @@ def _spool(project: Project, now: int) -> Iterator[Discrepancy]:
 
 
 def _queued(paths: list[Path], state: str, now: int) -> str:
-    """How many writes are in a state, and for how long the oldest has been."""
     queue = spool.queue(paths)
     since = how_long(now - (queue.oldest_at or now))
     return f"{counted(queue.count, 'write')} {state}, the oldest for {since}"
@@ -423,7 +418,7 @@ def _permissions(project: Project) -> Iterator[Discrepancy]:
 
 
 def _documents(project: Project) -> Iterator[Discrepancy]:
-    """Folders of permanent documents that are passed over: no path of ours follows a link."""
+    """Folders of permanent documents that are skipped, because no path of ours follows a link."""
     for folder in sorted({fixed_folder(glob.strip()) for glob in project.settings.consolidate.documents.split(",")}):
         for place in (project.root / folder, *(project.root / folder).parents):
             if place.is_relative_to(project.root) and (place.is_symlink() or place.is_file()):

@@ -30,8 +30,6 @@ _LEADS_TO = re.compile(r"(.*) → (log/\S+|monthly/\S+)")
 
 @record
 class TracedLine:
-    """One line of a node, and the entries it was taken from."""
-
     text: str
     sources: tuple[str, ...]
 
@@ -48,7 +46,7 @@ class NodeExplanation:
 
 @record
 class EntryExplanation:
-    """An entry, who wrote it, and the nodes that lead to it; none before a compaction took it up."""
+    """`way` holds the nodes that lead to the entry; empty before a compaction."""
 
     id: str
     title: str
@@ -63,7 +61,7 @@ class EntryExplanation:
 
 @record
 class FileExplanation:
-    """A thing that lives in a file: what it says, the file, facts about it by name, every change."""
+    """A thing that lives in a file; `facts` are pairs of name and value."""
 
     id: str
     title: str
@@ -123,7 +121,6 @@ def why_decision(ctx: Context, id: str) -> Explanation:
 
 
 def why_node(ctx: Context, id: str) -> NodeExplanation:
-    """Every line with its sources."""
     node = nodes.parse(id, tree.read(ctx, id))
     if id == ROOT:
         found = [_LEADS_TO.fullmatch(line) for line in node.body.split("\n")]
@@ -165,13 +162,13 @@ def why_entry(ctx: Context, id: str) -> EntryExplanation:
 
 
 def shown_refs(line: TracedLine) -> str:
-    """The sources of a line, as short as summaries write them."""
+    """The sources of a line in the short form of summaries."""
     refs = [source.removeprefix("log/") for source in line.sources if source.startswith("log/")]
     return points.show_refs(refs) if refs else " ".join(line.sources)
 
 
 def why_staged(ctx: Context, id: str) -> FileExplanation:
-    """An entry of the staging file, or one that left it: then its events tell where it went."""
+    """An entry of the staging file, or one that left it; its events tell where it went."""
     file = ctx.settings.staging.file
     if found := stage.said(ctx).entry(id.removeprefix("staged/")):
         return _in_file(ctx, id, found.title, file, [("line", str(found.first + 1))])
