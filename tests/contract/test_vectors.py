@@ -117,6 +117,19 @@ def test_spaces_do_not_meet(memory: Memory, open_memory: Opener, environ: dict[s
     assert len(nearest(memory, 1)) == 1
 
 
+def test_a_deleted_vector_does_not_lead_to_one_of_another_space_or_kind(
+    memory: Memory, open_memory: Opener, environ: dict[str, str]
+) -> None:
+    other = open_memory(environ={**environ, "RECOLLECT_SPACE": f"{memory.context.space}-2"})
+    kept = put(memory, "note/1", 1)
+    for number, (place, kind) in enumerate([(other, "note"), (memory, "theme")], start=2):
+        put(memory, f"note/{number}", number)
+        with memory.context.db.write(memory.context.space) as tx:
+            passages.remove(tx, f"note/{number}")
+        put(place, f"{kind}/{number}", number, kind=kind)
+    assert nearest(memory, 2, kinds=("note",)) == [(kept, 0)]
+
+
 def test_a_passage_that_goes_takes_its_vectors_along(memory: Memory) -> None:
     put(memory, "note/1", 1)
     kept = put(memory, "note/2", 2)

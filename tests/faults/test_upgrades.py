@@ -68,6 +68,21 @@ def test_vectors_of_half_floats_are_rounded_and_still_near(tmp_path: Path, envir
     assert {len(row["vector"]) for row in rows_of(database)["vectors"]} == {size + 2}
 
 
+def test_a_damaged_vector_does_not_keep_a_store_from_its_upgrade(tmp_path: Path, environ: dict[str, str]) -> None:
+    database = unpack(19, tmp_path / "project", environ)
+    old = apsw.Connection(str(database))
+    (first, second, third, *_) = [number for (number,) in old.execute("SELECT number FROM vectors ORDER BY number")]
+    for number, data in ((first, b""), (second, b"odd"), (third, b"\xff" * 768)):
+        old.execute("UPDATE vectors SET vector = ? WHERE number = ?", (data, number))
+    old.execute("INSERT INTO vectors SELECT 1000, 99999, model, piece, space, kind, hash, vector FROM vectors LIMIT 1")
+    before = old.execute("SELECT count(*) FROM vectors WHERE doc <> 99999").fetchone()
+    old.close()
+    with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
+        assert memory.search("webhooks out of order")
+    assert before is not None
+    assert len(rows_of(database)["vectors"]) == before[0] - 3
+
+
 @pytest.mark.parametrize(
     ("channel", "read_only", "scopes"),
     [

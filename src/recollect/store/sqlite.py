@@ -47,13 +47,14 @@ CREATE TABLE vector_signs (
   FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
 ) STRICT"""
 
-# Half floats, which is what vectors were, are rounded by a function of ours.
+# Half floats, which is what vectors were, are rounded by a function of ours; what it cannot read is left out.
 _SMALLER_VECTORS = """
 CREATE TABLE smaller (
   number INTEGER PRIMARY KEY, doc INTEGER NOT NULL REFERENCES passages (doc) ON DELETE CASCADE, model INTEGER NOT NULL,
   piece INTEGER NOT NULL, vector BLOB NOT NULL, UNIQUE (doc, model, piece)
 ) STRICT;
-INSERT INTO smaller SELECT number, doc, model, piece, rounded_half_floats(vector) FROM vectors;
+INSERT OR IGNORE INTO smaller SELECT number, doc, model, piece, rounded_half_floats(vector) FROM vectors
+WHERE doc IN (SELECT doc FROM passages);
 DROP TABLE vectors;
 ALTER TABLE smaller RENAME TO vectors"""
 

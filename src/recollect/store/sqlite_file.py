@@ -152,11 +152,13 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
 def let_round(connection: apsw.Connection) -> None:
     """Give a connection the function by which a migration turns half floats into vectors of today."""
 
-    def rounded(*given: Any) -> bytes:
+    def rounded(*given: Any) -> bytes | None:
         from recollect.store.vectors import stored
 
         (halves,) = given
-        return stored(struct.unpack(f"<{len(halves) // 2}e", halves))
+        with suppress(struct.error, ValueError, OverflowError):  # a damaged row, which is left out
+            return stored(struct.unpack(f"<{len(halves) // 2}e", halves))
+        return None
 
     connection.create_scalar_function("rounded_half_floats", rounded, 1)
 
@@ -206,7 +208,9 @@ def refuse_lost_log(db: SqliteDb) -> None:
             return
         db.connection().execute("BEGIN IMMEDIATE")  # a writer in the middle of a commit looks the same: wait for it
         try:
-            lost = _commits_behind(db.path, _readable_frames_of_another(db.path))
+            with closing(apsw.Connection(os.fspath(db.path))) as other:  # one that is in no transaction
+                readable = _readable_frames(other)
+            lost = _commits_behind(db.path, readable)
             kept = aside(db.path)
             if lost:
                 keep_files(kept, log_of(db.path))
@@ -276,12 +280,6 @@ def _readable_frames(connection: apsw.Connection) -> int:
     except apsw.ReadOnlyError:  # a sandbox that may only read: the next writer checks the log
         return sys.maxsize
     return int(found[1]) if found and found[1] >= 0 else sys.maxsize  # unknown: nothing follows
-
-
-def _readable_frames_of_another(path: Path) -> int:
-    """The same, asked by a connection that is in no transaction."""
-    with closing(apsw.Connection(os.fspath(path))) as connection:
-        return _readable_frames(connection)
 
 
 def _commits_behind(path: Path, readable: int) -> int:

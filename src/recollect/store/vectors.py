@@ -217,9 +217,12 @@ class SqliteVectors:
         self._connection.executemany(
             "DELETE FROM vectors WHERE doc = ? AND model = ?", ((entry[0], model) for entry in entries)
         )
+        # Signs of a deleted vector must lead to no row, so no number that they have is given again.
+        packed = self._connection.execute("SELECT substr(numbers, -8) FROM vector_signs").fetchall()
+        ends = [int.from_bytes(end, "little", signed=True) for (end,) in packed]  # type: ignore[arg-type]
         ((last,),) = self._connection.execute("SELECT coalesce(max(number), 0) FROM vectors")
         made = [(doc, kind, piece, stored(vector)) for doc, kind, pieces in entries for piece, vector in pieces]
-        numbered = list(enumerate(made, start=int(str(last)) + 1))
+        numbered = list(enumerate(made, start=max(int(str(last)), *ends, 0) + 1))
         self._connection.executemany(
             "INSERT INTO vectors (number, doc, model, piece, vector) VALUES (?, ?, ?, ?, ?)",
             ((number, doc, model, piece, data) for number, (doc, _, piece, data) in numbered),
