@@ -118,6 +118,16 @@ def test_undo_takes_back_ones_own_change_in_a_ring_when_that_was_the_last(
     assert [one.id for one in a.data.undo()] == [here.id]
 
 
+def test_a_log_entry_in_a_ring_hides_no_change_there_from_undo(opening: Opening, clock: ScriptedClock) -> None:
+    a = opening("a")
+    a.learn(learning(WEBHOOKS))
+    clock.advance(seconds=1)
+    kept = a.learn(learning(UV), to="me").learning
+    clock.advance(seconds=1)
+    a.ring("me").journal.add(text="Prefers short answers.", type="user")
+    assert [one.id for one in a.data.undo()] == [kept.id]
+
+
 def test_a_project_writes_to_itself_unless_told_otherwise(opening: Opening) -> None:
     a = opening("a")
     a.learn(learning())

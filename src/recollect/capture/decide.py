@@ -1,4 +1,4 @@
-"""Recording decisions and what becomes of them: review, edit, reverse, preserve; and undo for both nouns.
+"""Recording decisions and what becomes of them: review, edit, reverse, preserve; and undo for every noun.
 
 Redaction and the quality gate come before anything is stored. A change drops the wisdom derived from the decision.
 """
@@ -223,12 +223,19 @@ DECISION = Noun(
 _changed = partial(changed, DECISION)
 
 
-def newest_undoable(tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = ()) -> Event | None:
-    """The last event of the newest change that `by` may undo: anyone's, one actor's, or the change named."""
+def newest_undoable(
+    tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = (), files: bool = True
+) -> Event | None:
+    """The last event of the newest change that `by` may undo: anyone's, one actor's, or the change named.
+
+    Without `files` none to topics and logs, which are undone in the folder of their space.
+    """
     look = partial(events.last_undoable, tx, change=change, who=who, but=but)
-    found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)] + [look("topic")]
-    if by.trust == "human":  # what an agent wrote is taken back by its change alone
-        found.append(look("log", besides=(log_text.ACCEPTED,), trust="" if change else "human"))
+    found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)]
+    if files:
+        found.append(look("topic"))
+        if by.trust == "human":  # what an agent wrote is taken back by its change alone
+            found.append(look("log", besides=(log_text.ACCEPTED,), trust="" if change else "human"))
     return max((each[-1] for each in found if each), key=lambda event: event.seq, default=None)
 
 

@@ -109,15 +109,11 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
 def undo(ctx: Context, *, change: str = "") -> Undone:
     """Take back the newest change, here or the caller's own in a ring, or the one named here; of a move both halves."""
     skipped: list[str] = []
-    mine = partial(newest_undoable, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped)
+    mine = partial(newest_undoable, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped, files=False)
     while True:
         found = [(PROJECT, ctx.read(newest_undoable, by=ctx.actor, change=change, but=skipped))]
         found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
-        # Topics and logs are changed, and that undone, in the folder of their space.
-        here_only = ("topic.", "log.")
-        known = [
-            (name, last) for name, last in found if last and (name == PROJECT or not last.what.startswith(here_only))
-        ]
+        known = [(name, last) for name, last in found if last]
         if not known or (change and known[0][0] != PROJECT):
             raise Refused("that change was undone already" if change else "there is nothing to undo")
         name, last = max(known, key=lambda pair: _later(pair[1]))
