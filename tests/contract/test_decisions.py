@@ -733,6 +733,7 @@ def test_a_decision_reads_back_after_a_word_of_its_frame_was_purged(memory: Memo
         {"reasons": (Reason(kind="two words", text="x"),)},
         {"reasons": tuple(Reason(text=str(n)) for n in range(21))},
         {"bridge": Bridge()},
+        {"bridge": Bridge(structure="\u200b", function="\u200b")},
         {"bridge": Bridge(structure="x" * 501)},
         {"components": {"two words": 0.5}},
         {"components": {"evidence": 1.5}},

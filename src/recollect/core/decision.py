@@ -184,7 +184,7 @@ def check_decision(given: NewDecision | Decision) -> None:
     if given.bridge is not None:
         check_text(given.bridge.structure, "bridge structure", most=SHORT_LIMIT)
         check_text(given.bridge.function, "bridge function", most=SHORT_LIMIT)
-        if says_nothing(given.bridge.line()):
+        if says_nothing(given.bridge.structure) and says_nothing(given.bridge.function):
             raise BadInput("a bridge needs a structure, a function, or both")
 
 
