@@ -26,10 +26,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.bm25 import Bm25
+from recollect.distil.staged import PLACES
 from recollect.models.embed import SentenceModel, default_files
 from recollect.store.git import Repository
 from recollect.text.documents import sections
-from recollect.text.route import DECIDED, OFFERED, Likeness, Router, manner
+from recollect.text.route import DECIDED, Likeness, Router, manner
 from recollect.text.staging import StagedEntry, read_staging
 
 
@@ -119,13 +120,13 @@ def history(moves: Sequence[tuple[str, Move]], alike: Likeness | None, misses: b
             ranked = router.ranked(entry.title, entry.body, move.ignored)
             paths = [each.path for each in ranked]
             first += bool(chosen & set(paths[:1]))
-            three += bool(chosen & set(paths[:OFFERED]))
+            three += bool(chosen & set(paths[: len(PLACES)]))
             if ranked and ranked[0].score >= DECIDED:
                 sure += 1
                 sure_right += ranked[0].path in chosen
             base = move.by_bm25(entry)
             base_first += bool(chosen & set(base[:1]))
-            base_three += bool(chosen & set(base[:OFFERED]))
+            base_three += bool(chosen & set(base[: len(PLACES)]))
             if misses and paths[:1] and paths[0] not in chosen:
                 print(f"  {entry.title!r}: {ranked[0].where} {ranked[0].score}; the person: {', '.join(chosen)}")
         print(

@@ -1,6 +1,6 @@
 """One log as its file and its rows tell it: which section of the file is which remembered entry, and what is missing.
 
-Git or a person may take a file away, but only `purge` forgets. Writes nothing; that is `capture/logs.py`.
+Git or a person may take a file away, but only `purge` and undo forget. Writes nothing; that is `capture/logs.py`.
 """
 
 from __future__ import annotations

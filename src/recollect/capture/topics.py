@@ -103,10 +103,10 @@ def _left_open(tx: Tx, id: str, done: Sequence[str]) -> bool:
 def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
     """The topic that an entry names: in a line of its own, else in its heading where that is a name."""
     heading = one.entry.topic
-    name = text.as_name(line or (heading if not one.entry.titled and reads_as_name(heading) else ""))
+    name = as_name(line or (heading if not one.entry.titled and reads_as_name(heading) else ""))
     if not name or is_ephemeral(name) or not one.entry.number:
         return None
-    by, key = "model" if line else "person", text.key_of(name)
+    by, key = "model" if line else "person", key_of(name)
     known = rows.keyed(tx, key, now=one.said.at)
     own = _of_session(tx, one)
     if own and rows.of_one_session(tx, own, one.entry.session) and rows.get(tx, own, now=0).named_by == "offline":
@@ -161,14 +161,14 @@ def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
 def _begun(tx: Tx, ctx: Context, one: _Found) -> str | None:
     """A new topic with a name out of the entry's own words, or the one that has that name; none without a name."""
     made = _names(tx, [one.entry.id])
-    known = rows.keyed(tx, text.key_of(made[0]), now=0) if made else None
+    known = rows.keyed(tx, key_of(made[0]), now=0) if made else None
     if known is not None and " " in made[0]:  # "Upgrade dependencies" again; a single word would gather too much
         return known.id
     name = next(_free(tx, made), None)
     if name is None:
         return _work_before(tx, one)
     id = ctx.ids(rows.KIND)
-    rows.add(tx, id, name=name, key=text.key_of(name), named_by="offline", at=one.said.at)
+    rows.add(tx, id, name=name, key=key_of(name), named_by="offline", at=one.said.at)
     return id
 
 
@@ -178,9 +178,9 @@ def _name_again(tx: Tx, id: str) -> None:
     if topic.named_by != "offline" or not 1 < topic.entries <= FEW:
         return
     members = [entry for entry, _ in rows.entries_of(tx, id, limit=TITLES)]
-    titles = [f" {text.key_of(stored.title)} " for entry in members if (stored := passages.by_id(tx, entry))]
+    titles = [f" {key_of(stored.title)} " for entry in members if (stored := passages.by_id(tx, entry))]
     for name in islice(_free(tx, _names(tx, members), of=id), 1):
-        if sum(f" {text.key_of(name)} " in title for title in titles) > 1:
+        if sum(f" {key_of(name)} " in title for title in titles) > 1:
             rename(tx, id, name, by="offline", keep=False)
 
 
@@ -196,7 +196,7 @@ def _names(tx: Tx, entries: Sequence[str]) -> list[str]:
 def _free(tx: Tx, made: Iterable[str], *, of: str = "") -> Iterator[str]:
     """The names that no other topic has."""
     for name in made:
-        known = rows.keyed(tx, text.key_of(name), now=0)
+        known = rows.keyed(tx, key_of(name), now=0)
         if known is None or known.id == of:
             yield name
 
@@ -204,11 +204,9 @@ def _free(tx: Tx, made: Iterable[str], *, of: str = "") -> Iterator[str]:
 def rename(tx: Tx, id: str, name: str, *, by: str, keep: bool) -> None:
     """Call a topic something else; with `keep` the old name still leads to it."""
     old = rows.aliases(tx, id)
-    current = text.key_of(rows.get(tx, id, now=0).name)
+    current = key_of(rows.get(tx, id, now=0).name)
     rows.change(tx, id, name=name, named_by=by)
-    rows.put_aliases(
-        tx, id, [*((alias, key) for alias, key in old if keep or key != current), (name, text.key_of(name))]
-    )
+    rows.put_aliases(tx, id, [*((alias, key) for alias, key in old if keep or key != current), (name, key_of(name))])
 
 
 def absorb(tx: Tx, keep: str, gone: str) -> list[str]:

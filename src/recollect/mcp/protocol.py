@@ -1,10 +1,10 @@
-"""The Model Context Protocol as far as a memory needs it, over standard input and output and over HTTP.
+"""The Model Context Protocol as far as a memory needs it, over standard input and output and over HTTP; and what a
+client shows beside the tools: instructions, resources and prompts.
 
 Both transports call `answer`: one message in, one answer out, or none. Nothing heavy is imported: a client asks for the
 list of tools before its first request to a model, and an agent that gets the list late works without it. What a call
 needs is loaded by the first call.
-
-What a client shows beside the tools: instructions, resources and prompts."""
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ then how. The whole list costs it at most 3,000 tokens. Rooms are loaded by the 
 
 from __future__ import annotations
 
+from recollect.core.context import TRUSTS
 from recollect.core.errors import BadInput
 from recollect.mcp import schema
 from recollect.mcp.schema import Around, Found, Kept, Said, Thing, fields, number, several, takes, text, whole
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
-TRUSTS = ("human", "agent", "external")
 
 _WHEN = "A day (2026-03-01), a time, or words such as yesterday, last week, 3 days ago."
 _SINCE, _UNTIL = text(f"Only from then on. {_WHEN}"), text("Only up to then, a day included.")

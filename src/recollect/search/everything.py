@@ -23,7 +23,7 @@ from recollect.search import rank, words
 from recollect.search.hits import NODE, answer_of, snippet_of, without_copies
 from recollect.search.query import Question, ask
 from recollect.search.rank import Candidates, Scored
-from recollect.store import decisions, learnings, passages, topics
+from recollect.store import decisions, passages, topics
 from recollect.store import learnings as rows
 from recollect.store.db import tags_of
 from recollect.store.learnings import Filter
@@ -352,7 +352,7 @@ def _midnight(ctx: Context, day: date, *, days: int = 0) -> int:
     return round(moment.timestamp() * 1000)
 
 
-_RANDOM = {"learn_": learnings.many, "dec_": decisions.many}
+_RANDOM = {"learn_": rows.many, "dec_": decisions.many}
 
 
 def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
@@ -376,14 +376,9 @@ def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
     return listed[options.offset : options.offset + limit]
 
 
-def named(id: str) -> bool:
-    """Whether an id is found in whichever ring has it."""
-    return id.startswith(tuple(_RANDOM))
-
-
 def id_in(ring: str, id: str) -> str:
     """The id by which a thing of a ring is found from here."""
-    return id if ring == PROJECT or named(id) else f"{ring}:{id}"
+    return id if ring == PROJECT or id.startswith(tuple(_RANDOM)) else f"{ring}:{id}"
 
 
 def holder(ctx: Context, id: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Rows of the journal: entries as last read, logs, nodes, the day each session began, and what each clone read.
 
-An entry's row stays when its file goes; only `purge` empties it.
+An entry's row stays when its file goes; only `purge` and undo empty it.
 
 Staged learnings and permanent documents are files that every clone has for itself, while a space is searched as one. So
 a reading says which clone read which file, with which stamp, giving which passages; a passage stays while some clone's

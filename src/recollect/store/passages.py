@@ -85,8 +85,12 @@ class Narrow:
     def where(self) -> tuple[str, dict[str, object]]:
         """The same as conditions on the table `p`."""
         named = {"kind": self.kinds, "trust": self.trusts}
-        parts = "".join(f" AND p.{name} IN ({_names(name, given)})" for name, given in named.items() if given)
-        params: dict[str, object] = {f"{name}{i}": one for name in named for i, one in enumerate(named[name])}
+        parts, params = "", dict[str, object]()
+        for name, given in named.items():
+            if given:
+                several = {f"{name}{i}": one for i, one in enumerate(given)}
+                parts += f" AND p.{name} IN ({', '.join(f':{each}' for each in several)})"
+                params |= several
         for name, test in (("since", ">="), ("until", "<")):
             if (time := getattr(self, name)) is not None:
                 parts += f" AND p.at {test} :{name}"
@@ -362,7 +366,3 @@ def _write_counts(tx: Tx, pending: Counter[str]) -> None:
         "DELETE FROM terms WHERE space = :space AND term = :term AND docs <= 0",
         ({"term": term} for term, step in changes if step < 0),
     )
-
-
-def _names(prefix: str, values: Sequence[object]) -> str:
-    return ", ".join(f":{prefix}{i}" for i in range(len(values)))

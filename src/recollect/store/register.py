@@ -102,7 +102,7 @@ def read(home: Path) -> tuple[Place, ...]:
     except OSError as error:
         raise StoreDamaged(f"{file} cannot be read: {error.strerror}. Check its permissions") from None
     try:
-        return tuple(_place(one) for one in loads(text.strip())["places"])
+        return tuple(map(_place, loads(text.strip())["places"]))
     except (ValueError, TypeError, KeyError):
         raise StoreDamaged(
             f"{file} is damaged. No memory is lost: move the file away, then run in each project: recollect init"

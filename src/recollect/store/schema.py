@@ -3,7 +3,7 @@
 `TABLES` says of every table what backups, purge, `verify` and `rebuild` need to know; a new table is a new row here,
 and tests hold the list against the database. `store/migrations.py` holds the statements. They leave the engine's
 types open as `$int`, `$text`, `$key` (an integer the engine counts up), `$table` (what ends a table definition),
-`$vector` and `$vector_index` (how the engine stores vectors). A migration runs in one transaction, after a verified
+`$vector` and the like (how the engine stores vectors). A migration runs in one transaction, after a verified
 backup.
 """
 

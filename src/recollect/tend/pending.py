@@ -120,10 +120,6 @@ def _extraction(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     return observe.extraction(discovery, about.title if about else "") if discovery else None
 
 
-def _observation(_: Context, opened: OpenAsk) -> Ask[Any]:
-    return observe.observation(opened.sources[0], observe.task_of(opened.subject))
-
-
 def _decision(ctx: Context, opened: OpenAsk) -> Ask[Any]:
     decision = ctx.read(decision_rows.get, opened.subject)
     return decision_page.wording_question(decision, "summary" if opened.kind == "decision-summary" else "digest")
@@ -134,10 +130,6 @@ def _principle(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
         wisdom.principle_question(one.category, saying) for one in decisions.wisdom(ctx) for saying in one.principles
     )
     return next((each for each in questions if each.id == opened.id), None)
-
-
-def _theme(ctx: Context, opened: OpenAsk) -> Ask[Any]:
-    return themes.summary_question(planned_from_file(ctx, opened.subject.removeprefix("theme/")))
 
 
 def _entry(ctx: Context, opened: OpenAsk) -> StagedEntry:
@@ -157,14 +149,14 @@ def _routed(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
 
 _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "extract": _extraction,
-    "observe": _observation,
+    "observe": lambda _, opened: observe.observation(opened.sources[0], observe.task_of(opened.subject)),
     **dict.fromkeys(LEVELS, lambda ctx, opened: node_question(ctx, opened.subject)),
     "root": lambda ctx, _: root_question(ctx),
     "decision-summary": _decision,
     "decision-digest": _decision,
     "principle": _principle,
     "topic": lambda ctx, opened: node_models.open_question(ctx, opened.subject),
-    "theme": _theme,
+    "theme": lambda ctx, opened: themes.summary_question(planned_from_file(ctx, opened.subject.removeprefix("theme/"))),
     "compare": _compared,
     "quality": lambda ctx, opened: staging_checks.quality_question(_entry(ctx, opened)),
     "route": _routed,

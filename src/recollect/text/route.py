@@ -27,7 +27,6 @@ DECIDED = 0.3  # chance below which three places are offered instead: there, thr
 # How like the nearest section is, on words and with an embedder, whose cosine is hardly ever 0 (`benchmarks.routing`):
 NEAR = (0.12, 0.22)  # below it nothing is near
 UNDER = (0.25, 0.37)  # from it on a section is about the same; below it a learning gets a heading of its own
-OFFERED = 3  # places: one screen of an inbox item, and its verbs are first, second and third
 _TITLE_WEIGHT = 2  # chosen: a word of the heading counts twice
 GIST = 500  # characters whose meaning is compared: a section says at its beginning what it is about
 

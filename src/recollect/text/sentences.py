@@ -1,7 +1,8 @@
 """Sentences and other short pieces of a text: splitting, clipping, snippets, counted nouns, and chunks for embedding.
 
 Extractive only: every result is words of the input in their order, with "…" where something was cut. This module owns
-the only rule for where a sentence ends. Knows nothing about Markdown, ranking or the embedding model.
+the only rule for where a sentence ends, and what the gist of an entry is. Knows nothing about ranking or the embedding
+model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The page for the person who owns the memory: templates filled by the server, htmx for the parts that change.
 
-One module per page with its routes; each route declares `Visiting` or `Changing` (see `api/auth.py`). No script or
-style stands in a template, because the content security policy allows files alone.
+One module for related pages with their routes; each route declares `Visiting` or `Changing` (see `api/auth.py`). No
+script or style stands in a template, because the content security policy allows files alone. Not in a module of their
+name: inbox, themes (`staging`), topics, search (`journal`), sessions (`learnings`), tokens, settings (`entrance`).
 """
 
 from __future__ import annotations

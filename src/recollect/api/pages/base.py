@@ -102,11 +102,6 @@ THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "recollect_theme"
 
 
-def theme_of(request: Request) -> str:
-    chosen = request.cookies.get(THEME_COOKIE, "")
-    return chosen if chosen in THEMES else THEMES[0]
-
-
 def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A template for a signed-in person. The title is the menu's name for a page, or a page's own below it."""
     now = visit.memory.context.clock.now()
@@ -185,7 +180,9 @@ def bare(template: str, request: Request, *, status: int = 200, **values: Any) -
     names |= {"works": (), "ended": False}
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
-    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address, "status": status}
+    chosen = request.cookies.get(THEME_COOKIE)
+    theme = chosen if chosen in THEMES else THEMES[0]
+    known |= {"theme": theme, "theme_names": THEMES, "here": address, "status": status}
     return HTMLResponse(environment().get_template(template).render(**{**known, **values}), status_code=status)
 
 

@@ -1,6 +1,7 @@
-"""Staging: what waits between hand-offs, how old it is, what a consolidation would do, and doing it.
-Themes: what findings gathered into, and the raw files behind them.
-Inbox: a list of what only a person may settle, with one item open; after each answer the next one opens.
+"""Inbox: a list of what only a person may settle, with one item open; after each answer the next one opens.
+
+Staging: what waits between hand-offs, how old it is, what a consolidation would do, and doing it. Themes: what findings
+gathered into, and the raw files behind them.
 """
 
 from __future__ import annotations
