@@ -1,9 +1,8 @@
 """Consolidation: move staged learnings that have proved themselves into the permanent documents.
 
-In order: supersession, contradiction, redundancy, quality, route, write, report. An entry is placed whole or not at
-all: the document is written first, then the event, then the staging file loses exactly that entry; the next run
-recognises what a crashed one placed by its text. Nothing is dropped without a record (`inbox.restore`), and a question
-for a person does not hold up the other entries.
+In order: supersession, contradiction, redundancy, quality, route, write, report. The document is written first, then
+the event, then the staging file loses that entry; after a crash the next run recognises the placed text. Nothing is
+dropped without a record (`inbox.restore`), and a question for a person does not hold up the other entries.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
 
 
 def _waiting(ctx: Context, file: StagingFile) -> dict[str, str]:
-    """Entries that wait for a person, with the reason: taken up again they would be in the way of the others."""
+    """The entries that wait for a person, each with the reason."""
     waiting = {
         one.entry.slug: f"came from outside; adopt it first: recollect staged adopt {one.entry.slug}"
         for one in file.entries
@@ -209,7 +208,7 @@ class _Run:
         return self._disputed(one, found)
 
     def _conflict_of_one_day(self, one: Aged, others: list[Aged]) -> EntryOutcome | None:
-        """Neither of two entries of one day is the newer one: a person is asked, once for both."""
+        """Of two entries of one day neither is newer: ask a person, once for both."""
         for found in self.checks.contradicting_same_day(one, others):
             other = next(each.entry for each in others if found.known.id == f"staged/{each.entry.slug}")
             older, newer = sorted((one.entry, other), key=lambda entry: entry.first)
@@ -285,7 +284,7 @@ class _Run:
         return self._leave(one, "consolidated", where, reason, score=placed.score)
 
     def _undecided(self, one: Aged, places: Sequence[Placement]) -> EntryOutcome:
-        """Ask a person where an entry belongs that several documents attract about as much."""
+        """Ask a person where an entry belongs when several places fit about equally."""
         offered = {verb: each.where for verb, each in zip(PLACES, places, strict=False)}
         told = ", ".join(f"{verb} {where}" for verb, where in offered.items())
         self.escalate(PLACE, f"staged/{one.entry.slug}", "", f"it fits more than one place: {told}", **offered)

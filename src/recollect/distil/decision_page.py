@@ -1,9 +1,8 @@
 """How decisions are shown as they age: their levels, the compacted page within a token budget, and its wordings.
 
-Levels (full, summary, digest, wisdom) follow from age and policy and are never stored: the same record is shown shorter
-as it ages, and whole again when it is preserved. A wording is how a decision reads at the summary or digest level:
-prepared by a cycle and stored until the decision changes, by a model where one is configured, otherwise from the first
-sentences. Knows nothing about which decisions are asked for or who reads the page.
+Levels (full, summary, digest, wisdom) follow from age and policy and are never stored. A wording is how a decision
+reads at the summary or digest level: a cycle prepares it, with a model where one is configured, otherwise from the
+first sentences, and it is stored until the decision changes.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def priority(decision: Decision) -> tuple[int, float, int, str]:
 
 @record
 class Summary:
-    """The summary level: the choice, its pattern, its outcome, and confidence against the outcome."""
+    """A decision at the summary level."""
 
     id: str
     category: str
@@ -140,7 +139,7 @@ MODEL_CALLS = 10  # about decisions in one cycle, every try counted: under two m
 
 @record
 class DecisionPage:
-    """The decisions of a page, most important first within each level; `ids` are what the budget left of some."""
+    """The decisions of a page, most important first within each level; `ids` are those without a line in the budget."""
 
     as_of: str
     total: int
@@ -238,7 +237,6 @@ def render_page(page: DecisionPage) -> str:
 
 
 def full_text(decision: Decision) -> str:
-    """Everything about a decision, every field on its own line."""
     marks = [decision.category, decision.stakes, f"confidence {decision.confidence:.2f}", iso(decision.decided_at)]
     marks += [f"by {decision.agent}"] if decision.agent else []
     marks += ["preserved"] if decision.preserve else []
@@ -308,7 +306,6 @@ def _field(name: str, text: str) -> list[str]:
 
 
 def _safe(text: str) -> str:
-    """Stored text as one escaped line."""
     return escape(one_line(text))
 
 
@@ -375,7 +372,6 @@ def prepare_wordings(
 
 
 def wording_question(decision: Decision, level: Level) -> Ask[str]:
-    """The question how one decision reads at a level."""
     offline, words = WORDED[level]
     names = ("decision", "context", "reasons", "pattern", "outcome", "result", "lesson")
     told = {name: plain(getattr(decision, name)) for name in names}

@@ -1,7 +1,6 @@
 """Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and a search over them.
 
-Levels are computed when a page is asked for. Only wordings and wisdom are stored, and both can be made again. Knows
-nothing about how decisions are recorded or how a page is printed.
+Levels are computed when a page is asked for. Only wordings and wisdom are stored, and both can be made again.
 """
 
 from __future__ import annotations
@@ -50,8 +49,6 @@ MAX_IDS = 500  # that one category's wisdom names; the others are counted, and `
 
 @record
 class AwaitedReview:
-    """A decision without an outcome, and whether its review is due."""
-
     decision: Decision
     age_days: int
     due: bool
@@ -231,7 +228,7 @@ def _wisdom_now(
 
 @record
 class DecisionHit:
-    """A decision that was found, as its level shows it; at the wisdom level one line, as in a digest."""
+    """A decision that was found, as its level shows it."""
 
     id: str
     level: Level

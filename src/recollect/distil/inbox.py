@@ -1,8 +1,7 @@
 """The inbox: what a person answers, what each answer does, and how an answer is taken back.
 
 `EFFECTS` is the one table, kind of item × verb → effect. An effect is carried out at once and recorded. `restore`
-brings a staged entry back, undoes what the answer changed in a document or another entry, and reopens the item. Knows
-nothing about why an item was raised or how it is shown.
+brings a staged entry back, undoes what the answer changed in a document or another entry, and reopens the item.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ from recollect.text.documents import (
 from recollect.text.staging import StagedEntry, read_staging, with_body
 
 MIN_OPPOSITION = 0.1
-"""Score of a contradiction below which a sentence is about something else. Chosen low: the person has already said
-that the section contradicts the entry, and the question is only which of its sentences does."""
+"""Below this score of a contradiction a sentence is about something else. Chosen low: a person has said that the
+section contradicts the entry, so one of its sentences does."""
 SETTLED = "document.settled"
 MERGED = "settled in the inbox: merge"
 _LEARNING, _STAGED, _DOCUMENT = "learn_", "staged/", "doc/"
@@ -180,7 +179,7 @@ def _both_hold(item: Escalation) -> str:
 
 
 def _carry_out(ctx: Context, item: Escalation) -> None:
-    """Make the change that a caller from outside proposed, as the change of the person who accepts it."""
+    """Make the proposed change, as the person who accepts it."""
     import msgspec  # heavy, and the cycle loads this module
 
     id, verb, given = item.subject, item.detail["verb"], item.detail["given"]
@@ -274,7 +273,6 @@ def _append_to_body(ctx: Context, entry: StagedEntry, words: str) -> None:
 
 
 def _as_paragraphs(title: str, body: str) -> str:
-    """An entry as a part of another one's body."""
     return f"{title.rstrip('.')}.\n\n{body}".strip()
 
 

@@ -2,8 +2,7 @@
 
 A node's file is written first, then its row and passage. A node that another tool made is copied beside ours
 (`….before.md`) before it is replaced, and so is one that a person edited (`….edited.md`): they may hold words that no
-log has, so search finds them by ids such as `weekly/2025-W46.before`. Nothing is made from a copy, and nothing changes
-one. Knows nothing about when a node is due (`tree`) or what it says (`text/nodes`).
+log has, so search finds them by ids such as `weekly/2025-W46.before`. Nothing is made from a copy or changes one.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def kept_passages(ctx: Context, ids: Iterable[str]) -> Iterator[Passage]:
 
 
 def kept_passage(id: str, text: str) -> Passage:
-    """How a copy is searched. It has no time: what it tells of may be long past."""
+    """A copy as a passage, without a time: what it tells of may be long past."""
     lines = nodes.parse(id, text).body.split("\n")
     return Passage(
         id=id,
@@ -262,7 +261,7 @@ def _what(before: NodeRow | None, node: Node, *, file: bool) -> str:
 def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     """Make ROOT.md again when a month, a recent day or the date changed, or a person edited it.
 
-    Not `asking`, no model is called for the wording of its patterns.
+    Unless `asking`, no model words its patterns.
     """
     with files.ctx.db.read(files.ctx.space) as tx:
         months = journal.months(tx)

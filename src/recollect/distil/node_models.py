@@ -3,7 +3,7 @@
 A pass calls a model once per level, for the newest node, and once more for the node that has waited longest. Every
 other node gets the offline summary at once, so the tree is never behind, and waits its turn. Cached answers cost no
 call and are always used. A topic that several entries belong to is asked about once, unless a person or an agent named
-it. Knows nothing about which nodes are due or how they reach the disk.
+it.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ from recollect.text.root import LATEST, Wording, patterns_of, unpack_digest
 from recollect.text.topics import as_name, key_of, reads_as_name
 
 PROMPT = "summarise"
-PROMPT_STATE = "summaries by"
-"""The key of the tree's state that holds the version of the prompt its summaries were asked for with."""
+PROMPT_STATE = "summaries by"  # key of the tree's state: the prompt version that the summaries were asked with
 
 
 class ModelSummaries:
@@ -109,7 +108,6 @@ class ModelSummaries:
 
 
 def summary_question(material: Material) -> Ask[str]:
-    """The question about the notes of one period."""
     titles = "\n".join(f"## {title}" for _, title in nodes.HEADINGS[material.period.level])
     head = f"Period: {material.period.id}\nLines: at most {material.budget.lines}\n{titles}"
     return Ask(
@@ -169,7 +167,6 @@ def patterns_wording(ctx: Context, *, asking: bool = True) -> Wording:
 
 
 def patterns_question(lines: Sequence[str]) -> Ask[list[str]]:
-    """The question about the patterns of the latest months."""
     return Ask(
         kind=PATTERNS_KIND,
         subject=ROOT,
@@ -240,8 +237,6 @@ TOPIC_CALLS = 3  # a cycle; topics come in with the work of a day
 
 
 def name_question(topic: TopicRow, titles: tuple[str, ...]) -> Ask[str]:
-    """The question what a topic should be called."""
-
     def accept(text: str) -> str:
         name = as_name(read_line(text, words=TOPIC_WORDS).strip("\"'"))
         if not reads_as_name(name):

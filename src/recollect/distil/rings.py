@@ -1,9 +1,9 @@
-"""Moving a learning from ring to ring, undoing the last change in any, and what a person might want in their own ring:
-entries about the person, and insights that came up in three projects.
+"""Moving a learning between rings, undoing the last change in any, and proposing what a person may want in their own
+ring: entries about the person, and insights that came up in three projects.
 
-A cycle only proposes; the person answers in the inbox. Of other projects it learns in how many an insight is known. Of
-a move the target has the learning first, then the source is archived: a move that was cut off leaves both, and moving
-again merges them. What a learning earned goes with it; the tasks and outcomes that it came from stay behind.
+A cycle only proposes; the person answers in the inbox. Other projects tell only how many of them know an insight. A
+move writes the target first, then archives the source: a move that was cut off leaves both, and moving again merges
+them. A learning takes along what it earned; the tasks and outcomes that it came from stay behind.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _space(ctx: Context, name: str) -> Context:
 
 
 def _later(event: Event) -> tuple[int, bool]:
-    """In one millisecond, leaving is later."""
+    """Of a move within one millisecond, leaving the source is the later half."""
     return event.at, event.what == MOVED
 
 

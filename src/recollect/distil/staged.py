@@ -3,7 +3,7 @@
 How old each entry is, how one leaves the staging file, and the report of a consolidation. Every entry that leaves is
 recorded with its whole text and where it went, so that `inbox.restore` can bring it back. Of documents: reading,
 writing and splitting them, and the memory index that lists them. Never touched: CLAUDE.md, AGENTS.md, README, tests,
-and any document with uncommitted changes. Knows nothing about why an entry leaves.
+and any document with uncommitted changes.
 """
 
 from __future__ import annotations
@@ -54,12 +54,9 @@ from recollect.text.staging import (
     without_entry,
 )
 
-REMOVED_TOGETHER = 2
-"""Entries that a commit must take out to count as a consolidation: one alone is an edit."""
-CONTRADICTION, VAGUE, PLACE = "staged-contradiction", "staged-vague", "staged-place"
-PLACES = ("first", "second", "third")
-"""The verbs that choose one of the places of a PLACE item."""
-"""The kinds of inbox item that are about one entry."""
+REMOVED_TOGETHER = 2  # entries that a commit must take out to count as a consolidation: one alone is an edit
+CONTRADICTION, VAGUE, PLACE = "staged-contradiction", "staged-vague", "staged-place"  # inbox items about one entry
+PLACES = ("first", "second", "third")  # the verbs that choose one of the places of a PLACE item
 
 
 @record
@@ -294,7 +291,6 @@ class Consolidation:
 
 
 def render_report(run: Consolidation, day: date) -> str:
-    """The report as Markdown."""
     counts = [
         ("consolidated", "consolidated"),
         ("superseded", "superseded"),
@@ -332,8 +328,7 @@ def _report_lines(run: Consolidation, fate: Fate, link: str) -> list[str]:
     ]
 
 
-NEW_DOCUMENT = "# Learnings\n"
-"""How the document begins that takes every entry which fits no other."""
+NEW_DOCUMENT = "# Learnings\n"  # begins the document for entries that fit no other
 
 
 @record
@@ -354,7 +349,6 @@ class IndexState:
 
 
 def load_documents(ctx: Context) -> dict[str, str]:
-    """Every permanent document by path."""
     return {path: ctx.worktree.read(path) or "" for path in paths(ctx)}
 
 

@@ -2,8 +2,7 @@
 
 `text/compare` answers whether an entry is superseded, contradicted or repeated, claim by claim; a configured model
 judges only the pairs that stay unsure. A model may also judge quality, choose the document and reword the entry. It
-chooses among what it is given; the reasons that people read are ours. Knows nothing about files or what becomes of an
-entry.
+chooses among what it is given; the reasons that people read are ours.
 """
 
 from __future__ import annotations
@@ -71,7 +70,6 @@ def _known_in_document(path: str, text: str) -> tuple[KnownText, ...]:
 
 
 def _known_in_learnings(ctx: Context, entry: StagedEntry) -> list[KnownText]:
-    """The active learnings nearest in words."""
     with ctx.db.read(ctx.space) as tx:
         query = lookup.understand(tx, lookup.terms_in(f"{entry.title}\n{entry.body}"))
         docs = lookup.candidates(tx, query, most=COMPARED_LEARNINGS)
@@ -131,7 +129,7 @@ class Checks:
         return next((m for m in self._related(known_in_entry(entry), known) if m.comparison.repeats), None)
 
     def _related(self, entry: KnownText, known: Sequence[KnownText]) -> list[Match]:
-        """The known texts near an entry, each with what the two say to each other."""
+        """The known texts near an entry, each compared with it."""
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
         found = [
@@ -163,7 +161,6 @@ def answered(ctx: Context, question: Ask[T]) -> ModelAnswer[T]:
 
 
 def compare_question(entry: StagedEntry, known: KnownText) -> Ask[Judged]:
-    """The question whether an entry contradicts or repeats a known text."""
     return Ask(
         kind="compare",
         subject=f"staged/{entry.slug} {known.id}",
@@ -234,7 +231,6 @@ def choose_place(
 
 
 def route_question(entry: StagedEntry, router: Router) -> Ask[Placement]:
-    """The question which of the likeliest places an entry belongs to."""
     nearest = router.ranked(entry.title, entry.said)[:OFFERED_PLACES]
     targets = [
         {"number": number, "document": each.path, "heading": each.title, "says": each.says[:GIST_CHARS]}
@@ -283,9 +279,7 @@ def _read_place(text: str, offered: Sequence[Placement]) -> Placement:
     number = read_object(text).get("target")
     if type(number) is not int or not 0 <= number <= len(offered):
         raise BadInput("`target` must be one of the given numbers, or 0 for none")
-    if number == 0:
-        return NEW_FILE
-    return offered[number - 1]
+    return offered[number - 1] if number else NEW_FILE
 
 
 def _read_wording(text: str, entry: StagedEntry) -> Wording:

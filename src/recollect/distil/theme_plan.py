@@ -1,8 +1,7 @@
 """Which finding belongs to which theme, and what each theme says.
 
 Pure: findings and earlier themes in, a plan out. A finding keeps its theme from run to run and only new ones are
-placed. Themes are added, split and merged as the findings and the budgets require; a theme keeps its name. Knows
-nothing about files and rows.
+placed. Themes are added, split and merged as the findings and the budgets require; a theme keeps its name.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ RULE_WORDS = 18  # with the description about 60 tokens
 
 @record
 class PlannedTheme:
-    """A theme as it will be stored, its file's content within the budget, and what others than findings gave to it."""
+    """A theme as it will be stored, its file's content within the budget, and what came from others than findings."""
 
     theme: Theme
     text: ThemeText
@@ -242,7 +241,6 @@ def theme_lines(findings: Sequence[Finding], judge: Judge | None = None) -> list
 
 
 def finding_line(finding: Finding) -> str:
-    """What a theme says of a finding."""
     text = clip(finding.description, DESCRIPTION_WORDS)
     rule = first_sentence(finding.proposed_rule, RULE_WORDS)
     if not rule or rule.rstrip(".").casefold() in text.casefold():

@@ -1,8 +1,7 @@
 """Themes: whether findings are due to be gathered, gathering them, and the theme files and INDEX.md.
 
 Raw files are read and never written. Names and assignments are rows; the files are made from them after the rows are
-committed, so that after a crash only files have to be written again. Knows nothing about which finding belongs to which
-theme (`theme_plan`).
+committed, so that after a crash only files have to be written again. `theme_plan` decides which theme a finding joins.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ SUMMARY_KIND = "theme"
 
 
 def summary_question(planned: PlannedTheme) -> Ask[str]:
-    """The question how INDEX.md sums up one theme."""
     told = {"theme": planned.theme.name, "lines": [uncounted(line.text) for line in planned.text.lines]}
     return Ask(
         kind=SUMMARY_KIND,
@@ -59,14 +57,11 @@ def summary_question(planned: PlannedTheme) -> Ask[str]:
 INDEX = f"{FOLDER}/INDEX.md"
 KIND = "theme"
 LEASE_SECONDS = 300  # longer than a model may take for one theme: three tries of 30 seconds with pauses
-WORDED_BY = "themes by"
-"""The key of the state that holds the version of the prompt the summaries were asked for with."""
+WORDED_BY = "themes by"  # key of the state: the prompt version that the summaries were asked with
 
 
 @record
 class Due:
-    """Whether a gathering is due, why, and the counts behind it."""
-
     due: bool
     reason: str
     files: int
@@ -173,7 +168,6 @@ def text_of(ctx: Context, name: str) -> tuple[Theme, str]:
 
 
 def index(ctx: Context) -> str:
-    """The text of INDEX.md."""
     text = ctx.vault.read(INDEX)
     if text is None:
         raise NotFound("INDEX.md does not exist yet; create it with: recollect theme run")
@@ -213,8 +207,7 @@ def _sources(ctx: Context, seen: Survey) -> _Sources:
 
 @record
 class Preview:
-    """What a gathering would do: the theme of each finding that is new or changed, which findings are held back, and
-    the theme files as a diff."""
+    """What a gathering would do: the theme of each new or changed finding, those held back, and the files as a diff."""
 
     due: Due
     new: tuple[tuple[Finding, str], ...]
@@ -226,7 +219,7 @@ def preview(ctx: Context) -> Preview:
     """Plan a gathering and change nothing. No model is asked: it words the lines of INDEX.md alone."""
     seen = survey(ctx)
     had = _sources(ctx, seen)
-    planned = _planned(ctx, had)
+    planned = plan(had.findings, had.known, judge=judge_of(ctx))
     homes = {id: one.theme.name for one in planned for id in one.theme.findings}
     texts = {theme_path(one.theme.name): render_theme(one.text) for one in planned}
     gone = {theme_path(one.theme.name): "" for one in had.stored}
@@ -243,15 +236,12 @@ def preview(ctx: Context) -> Preview:
     )
 
 
-def _planned(ctx: Context, had: _Sources) -> list[PlannedTheme]:
-    return plan(had.findings, had.known, judge=judge_of(ctx))
-
-
 def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     had = _sources(ctx, seen)
     with ctx.db.read(ctx.space) as tx:
         read, last = rows.files(tx), rows.last_run(tx)
-    planned, generators, waiting = _reword_summaries(ctx, _planned(ctx, had), lease)
+    planned = plan(had.findings, had.known, judge=judge_of(ctx))
+    planned, generators, waiting = _reword_summaries(ctx, planned, lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, had.on_disk.get(theme_path(one.theme.name))) for one in planned]

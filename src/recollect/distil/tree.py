@@ -7,8 +7,6 @@ Ten years of history must cost what one month costs, so a pass compares the stam
 files are compared when a file was created, replaced or deleted beside them, on the first pass of a day, and when
 everything is asked for. (Comparing all stamps each time costs 30 ms of CPU for ten years, as much as a third of the
 pass.)
-
-Knows nothing about the text of a node (`text/nodes`) or how it reaches the disk (`node_files`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Wisdom of reviewed decisions: counts, principles, the common failure mode, and calibration of confidence.
 
 Every number is counted here, and every principle is a sentence that a decision's author wrote; a model may reword a
-principle but never counts. Confidence and outcomes are pairs of thousandths. Knows nothing about rows or ages.
+principle but never counts. Confidence and outcomes are pairs of thousandths.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class SharedSentence:
 
 @record
 class Wisdom:
-    """One category's wisdom. `key_principles` and `common_failure_mode` are the seed's strings."""
+    """One category's wisdom; `key_principles` and `common_failure_mode` are what pages print of `principles` and
+    `failure_mode`."""
 
     category: str
     decisions: int
@@ -248,7 +249,6 @@ def reword_principles(ctx: Context, taught: Sequence[Wisdom], limit: CallLimit) 
 
 
 def principle_question(category: str, saying: SharedSentence) -> Ask[str]:
-    """The question how one principle reads best."""
     return Ask(
         kind=PRINCIPLE_KIND,
         subject=f"{category}: {saying.text}",

@@ -288,7 +288,6 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
 
 
 def _due_batches(ctx: Context, now: int) -> Iterator[list[str]]:
-    """Ids that may be due, in batches."""
     rules = ctx.settings.confidence
     # Active days begin at midnight, so a period of them can be almost a day shorter than its number of days.
     days = rules.decay_days - 1 if rules.decay_clock == "active" else rules.decay_days

@@ -1,8 +1,7 @@
 """The brief: what a session starts with. Read-only, and the same bytes all day while nothing is remembered or settled.
 
-Each fact stands once: what waits, where the last session broke off, what people asked for, what is open, the topics
+Each fact appears once: what waits, where the last session broke off, what people asked for, what is open, the topics
 that live, what helped and what binds, then a map of all other topics, finer where it is recent, and single entries.
-Knows nothing about hosts.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _KEPT = lazy(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)"
 
 @record
 class Brief:
-    """The text, and the names of what is in it."""
+    """The text and the names of its parts."""
 
     text: str
     parts: tuple[str, ...]
@@ -69,7 +68,7 @@ class Brief:
 
 @record
 class Part:
-    """A section; `more` says how many lines found no room, with the `beyond` that are not among them."""
+    """A section; `more` tells how many lines found no room, with the `beyond` that are not among `lines`."""
 
     name: str
     heading: str
@@ -283,13 +282,13 @@ class _Telling:
                 yield f"- {_cut(said)} → {id}"
 
     def _decided(self) -> Iterator[str]:
-        """Decisions that bind, but for those that wait for a review and stand above."""
+        """Decisions that bind, without those that wait for a review and are listed above."""
         due = [id for id, _ in _due(self._tx, self._ctx)[:REVIEWS_SHOWN]]
         for id, said, category, at in sessions.binding(self._tx, now=self._now, but=due, limit=DECIDED):
             yield f"- {_cut(said)} ({_said(category)}, {iso(at)[:10]}) {id}"
 
     def _weight(self, row: TopicRow) -> tuple[float, str]:
-        """Much spoken of and lately; the name decides between equals."""
+        """Topics with many and recent entries first; the name decides between equals."""
         return -(row.entries**0.5) * 0.5 ** (self._age(row.last_at) / HALF_LIFE), row.name
 
     def _age(self, at: int) -> int:
@@ -305,7 +304,7 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _map(others: Sequence[TopicRow], unnamed: int, today: date, left: int, room: ContextBudget) -> list[str]:
-    """Other topics by their last mention: months, then quarters. Of the `unnamed` ones above the rest is counted."""
+    """Other topics by their last mention: months, then quarters; what is left of the `unnamed` ones is counted."""
     head = ["", "### All other topics, by last mention (how many entries)"]
     periods = list(dict.fromkeys(_period(iso(row.last_at)[:7], today) for row in others))  # the latest comes first
     names: dict[str, list[str]] = {period: [] for period in periods}

@@ -1,6 +1,6 @@
 """Remembering what a task or a session was shown, so that nothing is shown twice and a verdict finds its injection.
 
-Apart from the choosing: the start of a session remembers too, and searches for nothing.
+Separate from choosing, because the start of a session remembers too and searches for nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ def remember_session(ctx: Context, given: SessionEvent, *, change: str) -> None:
 
 
 def _record(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: Sequence[str], change: str) -> None:
-    """Write the injections of a known task, in the caller's transaction."""
     from recollect.store import learnings as rows  # a session's start shows none
 
     now = ctx.clock.now()

@@ -64,8 +64,7 @@ class NewInjection:
 
 @record
 class Fitting:
-    """A learning that a task may be shown: the ring it is from (empty for the project), how relevant it is, and whether
-    it still has to prove itself."""
+    """A learning that a task may be shown; `ring` is empty for the project's, and `on_trial` means not yet proven."""
 
     learning: Learning
     relevance: float
@@ -75,8 +74,7 @@ class Fitting:
 
 @record
 class Chosen:
-    """The learnings that a task is shown, the block that shows them, and the rings of those that are not the
-    project's."""
+    """The learnings that a task is shown, their block, and the rings of those that are not the project's."""
 
     learnings: tuple[Learning, ...]
     markdown: str

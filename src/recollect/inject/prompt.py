@@ -46,8 +46,6 @@ LINE_CHARACTERS = 300  # of one entry; chosen, three lines of a terminal
 
 @record
 class Given:
-    """The text given to a prompt, the ids of what is in it, and the titles of its learnings."""
-
     text: str
     learnings: tuple[str, ...]
     entries: tuple[str, ...]
@@ -65,8 +63,7 @@ class EntryLine:
 
 
 def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget, fresh: bool = False) -> Given:
-    """What is relevant to a prompt and not in the agent's context yet, which may begin anew (`fresh`) with it; the text
-    is empty when nothing is.
+    """What is relevant to a prompt and not in the agent's context yet; `fresh` says that the context begins with it.
 
     When the host's budget is too small, entries are dropped before learnings, the least relevant first.
     """
@@ -112,7 +109,7 @@ def _nearest_entries(rings: list[tuple[str, list[EntryLine]]], known: set[str], 
 
 def glanced(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> tuple[list[Scored], dict[str, int]]:
     """The few best of a ring, with the confidences of its learnings: one search for both kinds, in a third of the time
-    that the project's own takes."""
+    of the project's own."""
     settings = ctx.settings.inject
     least = thousandths(min(settings.min_confidence, settings.explore_from))
     rules = rows.Filter(min_confidence=least, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
@@ -165,8 +162,8 @@ def earlier(tx: Tx, ctx: Context) -> tuple[Candidates, dict[str, EntryLine]]:
 
 
 def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[EntryLine]:
-    """Log entries of other sessions that answer the prompt well enough, each with the line that does; and what old
-    decisions taught, where one of them answers it."""
+    """Log entries of other sessions that answer the prompt, each with the line that does; and what old decisions
+    taught, where one of them answers it."""
     most = ctx.settings.inject.entries
     if not most:
         return []

@@ -125,8 +125,8 @@ def candidates(
 def _ranked(
     tx: Tx, ctx: Context, wanted: NewInjection, question: Question, limit: int
 ) -> Iterator[tuple[Scored, str, str]]:
-    """The best of each pool of the project, the pools that a prompt may be shown first; the id and the title where it
-    is told by others than its own."""
+    """The best of each pool of the project, the pools that a prompt may be shown first; with the id and the title under
+    which another tells it."""
     without_ids = replace(question, ids=())
     pools = [*proven_and_on_trial(ctx, wanted, eligible(tx, ctx, wanted, without_ids)), LEARNINGS]
     among, taught = earlier(tx, ctx)

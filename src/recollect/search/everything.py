@@ -1,10 +1,8 @@
-"""One search over everything remembered, in a project and in its rings: what may be asked for, what is found, and how a
-hit is shown; and finding the ring that an id belongs to.
+"""One search over everything remembered, in a project and its rings; also which ring an id belongs to.
 
 A hit is short and has an id; `get` shows all of it and its neighbours. Filters of learnings (confidence, outcome,
 domain, status) do not touch other kinds. An id that is random (of a learning, a decision) is the same in every ring;
-one that names a place has its ring in front of it: `me:log/2026-03-01#3`. Searching changes nothing. Knows nothing
-about how candidates are ranked or a ring is opened.
+one that names a place has its ring in front of it: `me:log/2026-03-01#3`. Searching changes nothing.
 """
 
 from __future__ import annotations
@@ -83,13 +81,12 @@ class SearchOptions:
 
 @record
 class Hit:
-    """What was found: how well it fits, where its words matched, what it answers, and the words around the match.
+    """What was found, where its words matched, what it answers, and the words around the match.
 
-    `marked` are the matched words as the shown lines write them.
-    `ring` says where it was found: the `project`, `me` (the person's own), or the name of a shared space.
-    `relevance` is the probability that it is what the question wants; `out_of_use` says why not to rely on a learning
-    or a decision any more. `topic` is what a log entry is about. `signals` say what each added to the score, when asked
-    for; what added nothing is left out.
+    `marked` are the matched words as the shown lines write them. `ring` is `project`, `me` (the person's own), or the
+    name of a shared space. `relevance` is the probability that it is what the question wants; `out_of_use` says why a
+    learning or decision no longer holds. `topic` is what a log entry is about. `signals`, when asked for, say what each
+    added to the score.
     """
 
     id: str
@@ -136,7 +133,7 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
         question = ask(tx, query, today=day_of(now, zone_named(ctx.settings.timezone)))
 
         def passing(some: Sequence[Ranked]) -> set[str]:
-            """Everything but the learnings that a filter of learnings holds back, and what has not the tag.
+            """Drop learnings that their filter holds back, and what lacks the tag.
 
             One that fell below the default bar is still found by several of its own words.
             """
@@ -195,8 +192,7 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
 def _listed(
     scored: Callable[[int], list[Scored]], end: int, *, size: int, kept: Callable[[Iterable[Scored]], list[Scored]]
 ) -> list[Scored]:
-    """Hits up to `end`. What is beyond `size` is ranked among more and listed after it, so that no page repeats what
-    one before it showed."""
+    """Hits up to `end`. What a larger search finds comes after the first `size`, so that no page repeats another."""
     found: dict[int, Scored] = {}
     while True:
         more = scored(size)
@@ -234,7 +230,7 @@ def _within(wanted: Narrow, span: rank.Span) -> Narrow:
 
 
 def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...]:
-    """Of the ids in a question those that may come first: of any status, but what the caller asked for holds."""
+    """The ids in a question that may come first: of any status, unless the caller asked for one."""
     status = None if options.status in ("active", "all") else options.status
     asked = _filter(options, status, options.min_confidence or 0.0)
     passing = rows.passing(tx, [id for id in ids if id.startswith(_LEARNING)], asked)
@@ -242,7 +238,6 @@ def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...
 
 
 def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool = False) -> list[Hit]:
-    """Scored passages as hits."""
     texts = passages.texts_of(tx, [hit.passage.doc for hit in scored])
     records: dict[str, Learning | Decision] = {}
     for noun in (rows, decisions):
@@ -356,7 +351,7 @@ _RANDOM = {"learn_": rows.many, "dec_": decisions.many}
 
 
 def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
-    """The hits of the project and its rings. Those of one ring keep their order; what the project has learned too is
+    """The hits of the project and its rings. Those of one ring keep their order; a learning of the project's is
     not repeated."""
     if not ctx.rings.names:
         return search(ctx, query, options)

@@ -1,7 +1,4 @@
-"""What a hit shows: the answer that a passage holds, the words around the match, and nothing twice.
-
-Knows nothing about ranking.
-"""
+"""What a hit shows: the answer that a passage holds, the words around the match, and nothing twice."""
 
 from __future__ import annotations
 
@@ -60,8 +57,8 @@ def snippet_of(title: str, text: str, terms: str, asked: frozenset[str]) -> str:
 def without_copies(question: Question, scored: Iterable[Scored]) -> list[Scored]:
     """Hits without nodes that say no more of the question than hits before them that they sum up.
 
-    Of the turns of one piece of work, those that only went on with it have its title: the one that says most of the
-    question, of equals the latest, stands for all.
+    The turns of one piece of work have one title: the one that says most of the question, of equals the latest, stands
+    for all.
     """
     told: dict[str, frozenset[str]] = {}
     works: dict[tuple[str, str], int] = {}

@@ -2,7 +2,6 @@
 
 A passage without vectors is found by its words, so search degrades and never fails. Vectors are made in batches, each
 committed by itself; an interrupted run continues after its last batch. No transaction is open while the model works.
-Knows nothing about words or ranking.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Meaning:
     def closeness(self, tx: Tx, docs: Sequence[int]) -> dict[int, tuple[float, float]]:
         """How near the nearest piece of each passage is, and its whole; a passage without vectors is left out.
 
-        Squared cosines, never below nothing: the difference between .6 and .7 tells more than that between .1 and .2.
+        Squared cosines, at least 0: the difference between .6 and .7 tells more than that between .1 and .2.
         """
         found = vectors.cosines(tx, self.model, self.vector, docs)
         return {

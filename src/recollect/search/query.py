@@ -1,7 +1,7 @@
 """What a text asks for: weighed terms, pairs of them, ids, quoted phrases, a person, a time.
 
 Nothing in a text is syntax that could be wrong: a quote that is never closed is a letter like any other. However long
-the text, what is made of it is bounded. Knows nothing about passages beyond how many hold a term.
+the text, what is made of it is bounded.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Candidates are the passages that hold the question's rarest words, those nearest to it in meaning, those that hold a
 quoted phrase, and the neighbours of the best of them in their thread. However large the store, a few hundred are
-scored, by the learnt weights (`search/learnt.py`). Order is stable: equal scores are ordered by id. Knows nothing about
-who asks, nor how a hit is shown.
+scored, by the learnt weights (`search/learnt.py`). Order is stable: equal scores are ordered by id.
 """
 
 from __future__ import annotations
@@ -341,7 +340,7 @@ def _passing(tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, a
 
 
 def _with_phrases(tx: Tx, question: Question, pool: int, walked: int) -> list[int]:
-    """Passages that hold all words of a quoted phrase; whether they stand together, the text tells."""
+    """Passages that hold all words of a quoted phrase, side by side or not."""
     docs: dict[int, None] = {}
     for phrase in question.phrases:
         wanted = [term for term in dict.fromkeys(terms(phrase)) if question.query.docs.get(term)]

@@ -9,8 +9,7 @@
 - The sum is divided by the score of a full match, so that a weak match stays weak.
 
 `plain` is textbook BM25. Both are signals of the learnt order (`search/learnt.py`). The same code reads on both
-engines: an engine only says which passages hold a term (`store/lookup.py`). Knows nothing about how signals are
-weighed.
+engines: an engine only says which passages hold a term (`store/lookup.py`).
 """
 
 from __future__ import annotations
