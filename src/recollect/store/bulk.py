@@ -1,7 +1,7 @@
 """Every row of a space: dumped and loaded from one transaction into another, and scrubbed for a purge.
 
-`schema.TABLES` says which tables, in an order in which rows can be inserted again. A row that is loaded twice is there
-once. Knows nothing about files and backups.
+`schema.TABLES` lists the tables in an order in which rows can be inserted again. Loading a row twice leaves one row.
+Knows nothing about files and backups.
 """
 
 from __future__ import annotations
@@ -22,11 +22,8 @@ from recollect.store.schema import BY_NAME, TABLES, Table, references
 
 DUMPED = tuple(table for table in TABLES if not table.left_out)
 VAULT = BY_NAME["vault_parts"]
-_MADE_FROM_THEM = (
-    *("decision_wordings", "decision_wisdom", "ask_claims"),
-    *("logs", "nodes", "tree_state", "readings"),
-)
-"""Tables that are emptied with a space: they say something about rows that are gone."""
+# Tables that are emptied with a space: their rows are about rows that are gone.
+_MADE_FROM_THEM = ("decision_wordings", "decision_wisdom", "ask_claims", "logs", "nodes", "tree_state", "readings")
 
 
 def rows(tx: Tx, table: Table) -> Iterator[dict[str, Any]]:
@@ -41,7 +38,7 @@ def rows(tx: Tx, table: Table) -> Iterator[dict[str, Any]]:
 
 
 def load(tx: Tx, table: Table, given: Sequence[dict[str, Any]]) -> None:
-    """Write rows. One that is there already is brought to the given state."""
+    """Write rows; an existing row is overwritten."""
     if table.name == "passages":
         for values in given:
             passages.put(tx, passage_from(values))
@@ -50,7 +47,7 @@ def load(tx: Tx, table: Table, given: Sequence[dict[str, Any]]) -> None:
 
 
 def sums(tx: Tx, table: Table) -> tuple[int, str]:
-    """How many rows a table has in this space, and the hash of all of them: equal stores give equal sums."""
+    """The number of rows of a table in this space, and their hash: equal stores give equal sums."""
     running, number = hashlib.sha256(), 0
     for row in rows(tx, table):
         running.update(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
@@ -65,9 +62,9 @@ def carry(
     tables: Sequence[Table] = (*DUMPED, VAULT),
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, int]:
-    """Load every row of a space and prove that both sides are equal; the number of rows by table.
+    """Load every row of a space and check that both sides are equal; the number of rows by table.
 
-    `progress` is told the rows that remain and all rows.
+    `progress` is called with the rows that remain and all rows.
     """
     counts = {table.name: db.count(source, table.name) for table in tables}
     total = remaining = sum(counts.values())
@@ -86,7 +83,7 @@ def carry(
 
 
 def empty(tx: Tx) -> None:
-    """Delete every row of a space, and what was made from them, so that a load can begin."""
+    """Delete every row of a space, and what was made from them, before a load."""
     for name in _MADE_FROM_THEM:
         tx.run(f"DELETE FROM {name} WHERE space = :space")
     for (id,) in tx.rows("SELECT id FROM passages WHERE space = :space"):
@@ -106,14 +103,14 @@ def empty_vault(tx: Tx) -> None:
 
 
 def passage_from(values: dict[str, Any]) -> Passage:
-    """A passage from its row, without what the store makes of it."""
+    """A passage from its row, without the columns that the store makes."""
     lines, keywords = tuple(values["text"].split("\n")), (values["keywords"],) if values["keywords"] else ()
     others = {name: value for name, value in values.items() if name not in ("text", "keywords")}
     return Passage(**others, lines=lines, keywords=keywords)
 
 
 def _children(tx: Tx, table: Table, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """Rows that point at another one, each after the one it points at, their key in front."""
+    """Rows that point at another one, each after its target, with the key in front."""
     (key,) = table.key
     pointing: dict[str, str] = dict(
         tx.rows(f"SELECT {key}, {table.parent} FROM {table.name} WHERE space = :space AND {table.parent} IS NOT NULL")
@@ -132,15 +129,12 @@ def _depth(id: str, pointing: dict[str, str]) -> int:
     return depth
 
 
-Scrub = Callable[[str], str]
-"""Gives a text without the words that must go; the same text when it holds none of them."""
-
-REPLACED = {"learnings": "archived", "decisions": "reversed"}
-"""The status of a row whose successor was purged."""
+Scrub = Callable[[str], str]  # returns a text without the words that must go
+REPLACED = {"learnings": "archived", "decisions": "reversed"}  # the status of a row whose successor was purged
 
 
 def scrub_rows(tx: Tx, words: Scrub, names: Scrub, *, dry: bool = False) -> dict[str, list[Row]]:
-    """Scrub every column of words and of names; the keys of the rows that changed, by table. `dry`: that would."""
+    """Scrub every column of words and of names; the keys of the changed rows, by table. `dry` changes nothing."""
     changed: dict[str, list[Row]] = {}
     for table in TABLES:
         for key, values in list(_scrubbed(tx, table, words, names)):
@@ -162,20 +156,20 @@ def drop(tx: Tx, table: str, keys: Collection[Row]) -> None:
 
 
 def forget_made(tx: Tx) -> None:
-    """Rows that may quote anything and are made again: what decisions say in short, and cached vectors, whose only key
-    is the hash of a text."""
+    """Delete rows that may quote anything and are made again: decisions in short form, and cached vectors, whose only
+    key is the hash of a text."""
     for rows in ("decision_wisdom WHERE", "decision_wordings WHERE", "answers WHERE kind = 'embedding' AND"):
         tx.run(f"DELETE FROM {rows} space = :space")
 
 
 def touch(tx: Tx, table: str, ids: Collection[str], *, at: int) -> None:
-    """A new version of learnings or decisions, so that an open edit cannot bring the words back."""
+    """Count up the version of learnings or decisions, so that an open edit cannot bring the words back."""
     sql = f"UPDATE {table} SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id"
     tx.run_many(sql, ({"id": id, "at": at} for id in sorted(ids)))
 
 
 def remove(tx: Tx, table: str, id: str) -> dict[str, str]:
-    """Delete a row, its parts, and every mention of it; the ids of the rows that it had replaced, with their status."""
+    """Delete a row, its parts and every mention of it; returns the rows it had replaced, with their new status."""
     replaced: dict[str, str] = {}
     for holder, column, target in references():
         if target.name != table:
@@ -195,7 +189,7 @@ def remove(tx: Tx, table: str, id: str) -> dict[str, str]:
 
 
 def remove_mentions(tx: Tx, id: str) -> None:
-    """The passage of a thing, events and inbox items about it, and events of others that name it."""
+    """Remove a thing's passage, the events and inbox items about it, and events of others that name it."""
     passages.remove(tx, id)
     tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :id OR other = :id)", id=id)
     tx.run("DELETE FROM events WHERE space = :space AND subject = :id", id=id)
@@ -203,12 +197,8 @@ def remove_mentions(tx: Tx, id: str) -> None:
     drop(tx, "events", [(seq,) for seq, old, new in said if json.dumps(id) in old or json.dumps(id) in new])
 
 
-Quotes = tuple[list[str], list[str]]
-"""The ids that go together, and the texts they hold; no ids when the thing does not exist."""
-
-
-def quotes(tx: Tx, table: Table, id: str) -> Quotes:
-    """A row and everything it ever said; with a learning the raw discoveries that it was made of."""
+def quotes(tx: Tx, table: Table, id: str) -> tuple[list[str], list[str]]:
+    """The ids to purge together and all texts they ever held; a learning brings its raw discoveries. Empty: no row."""
     row = tx.row(f"SELECT {', '.join(table.words)} FROM {table.name} WHERE space = :space AND id = :id", id=id)
     if row is None:
         return [], []
@@ -229,7 +219,7 @@ def quotes(tx: Tx, table: Table, id: str) -> Quotes:
 
 
 def walked(value: Any, scrub: Scrub) -> Any:
-    """A value of JSON with every text in it scrubbed."""
+    """A JSON value with every text in it scrubbed."""
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, list):
@@ -240,7 +230,7 @@ def walked(value: Any, scrub: Scrub) -> Any:
 
 
 def _scrubbed(tx: Tx, table: Table, words: Scrub, names: Scrub) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """The rows of a table that hold the words: their keys, and the new values of the columns that change."""
+    """The rows of a table that hold the words: their keys, and the new values of the changed columns."""
     columns = (*table.words, *table.names)
     if not columns:
         return
@@ -265,7 +255,7 @@ def _scrubbed_json(text: str, scrub: Scrub) -> str:
 
 
 def _rename(tx: Tx, table: Table, key: Row, new: str) -> None:
-    """Give a row a new key, everywhere it is referred to: foreign keys allow a new row only before the old one goes."""
+    """Give a row a new key, also in references: foreign keys allow a new row only before the old one goes."""
     (name,) = table.key
     (old,) = key
     rest = ", ".join(column for column in tx.columns(table.name) if column not in ("space", name))

@@ -2,8 +2,8 @@
 
 A flipped bit leaves a row that the engine finds sound and no reader understands; `unreadable` finds those. The other
 functions compare passages, term counts, the word index, counters and references with the rows they come from: each
-gives its differences as (id, what is wrong), and the function that repairs follows it. Owners pass in their passages.
-Of SQLite alone are pages, b-tree indexes, the word index, the signs of vectors, and texts that are not UTF-8.
+yields its differences as (id, what is wrong), followed by the function that repairs them. Only SQLite has pages, b-tree
+indexes, the word index, signs of vectors, and texts that are not UTF-8 to check.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _COUNTED_INJECTIONS = {
     "times_not_helpful": "count(CASE WHEN feedback = 'not_helpful' THEN 1 END)",
     "last_injected_at": "max(injected_at)",
 }
-_WITH_SUBJECT = ("events", "escalations")  # rows about something, which a message names instead of their number
+_WITH_SUBJECT = ("events", "escalations")  # a message names the subject of these rows in place of their number
 
 
 class Unreadable(NamedTuple):
-    """A row that does not read: its table, what it is about, and what is wrong."""
+    """A row that does not read: its table, its subject, and what is wrong."""
 
     table: str
     subject: str
@@ -53,7 +53,7 @@ class Unreadable(NamedTuple):
 
 
 def unreadable(tx: Tx) -> Iterator[Unreadable]:
-    """Rows of this space with a column whose content cannot be read in its shape."""
+    """Rows of this space with a column that does not have its declared shape."""
     for table in TABLES:
         shapes = {column: shape for column, shape in table.shapes.items() if shape != "json"}
         if not shapes:
@@ -70,7 +70,7 @@ def unreadable(tx: Tx) -> Iterator[Unreadable]:
 
 
 def _unreadable_decisions(tx: Tx) -> Iterator[Unreadable]:
-    """Decisions are read as records that check themselves; the shapes of their columns say too little."""
+    """Decisions are read as records, which check more than the shapes of columns say."""
     for (id,) in every(tx, "decisions", "id"):
         try:
             for found in decisions.many(tx, [id]):
@@ -80,7 +80,7 @@ def _unreadable_decisions(tx: Tx) -> Iterator[Unreadable]:
 
 
 def drop_unreadable(tx: Tx) -> int:
-    """Delete unreadable rows of derived tables, so that they can be made again; how many there were."""
+    """Delete unreadable rows of derived tables, which are made again; returns their number."""
     found = [each for each in unreadable(tx) if each.derived]
     for table in TABLES:
         wanted = [{table.key[0]: each.subject} for each in found if each.table == table.name]
@@ -106,7 +106,7 @@ def _reads(shape: str, text: Any) -> bool:
 
 
 def damaged_passages(tx: Tx) -> Iterator[Difference]:
-    """Passages whose own columns no longer add up to their hash and terms."""
+    """Passages that no longer match their hash and terms."""
     for stored, digest in passages.all_of(tx):
         if not passages.adds_up(stored, digest):
             yield stored.id, "its passage is not what was written"
@@ -120,7 +120,7 @@ def passage_ids(tx: Tx) -> dict[str, set[str]]:
 
 
 def stale_passages(tx: Tx, expected: Iterable[Passage]) -> Iterator[Difference]:
-    """Passages that are missing or not what their owner would write now."""
+    """Passages that are missing or differ from what their owner would write now."""
     for passage in expected:
         kept = tx.value("SELECT hash FROM passages WHERE space = :space AND id = :id", id=passage.id)
         if kept is None:
@@ -130,7 +130,7 @@ def stale_passages(tx: Tx, expected: Iterable[Passage]) -> Iterator[Difference]:
 
 
 def wrong_counts(tx: Tx) -> Iterator[Difference]:
-    """Terms whose number of passages is not the number of passages that hold them."""
+    """Terms whose stored number of passages is wrong."""
     true = _true_counts(tx)
     kept: dict[str, int] = dict(every(tx, "terms", "term, docs"))
     for term in sorted(true.keys() | kept.keys()):
@@ -139,7 +139,7 @@ def wrong_counts(tx: Tx) -> Iterator[Difference]:
 
 
 def recount(tx: Tx) -> int:
-    """Write the true counts; how many were wrong."""
+    """Write the true counts; returns how many were wrong."""
     wrong = list(wrong_counts(tx))
     true = _true_counts(tx)
     tx.run_many("DELETE FROM terms WHERE space = :space AND term = :term", ({"term": term} for term, _ in wrong))
@@ -151,7 +151,7 @@ def recount(tx: Tx) -> int:
 
 
 def wrong_index(tx: Tx) -> Iterator[Difference]:
-    """Terms under which the word index gives other passages than those that hold them."""
+    """Terms for which the word index gives the wrong passages."""
     holders: dict[str, tuple[array[int], array[int]]] = {}
     for doc, stream in every(tx, "passages", "doc, terms"):
         for grade, terms in enumerate(graded(stream)):
@@ -164,7 +164,7 @@ def wrong_index(tx: Tx) -> Iterator[Difference]:
 
 
 def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, int | None]]]]:
-    """Learnings whose counters are not what the injections and sources say: name → (kept, true)."""
+    """Learnings whose counters differ from their injections and sources: name → (kept, true)."""
     names = (*_COUNTED_INJECTIONS, "recurrence")
     one = "WHERE space = :space AND learning_id = learnings.id"
     true = [f"(SELECT {counted} FROM injections {one})" for counted in _COUNTED_INJECTIONS.values()]
@@ -177,7 +177,6 @@ def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, in
 
 
 def dangling(tx: Tx) -> Iterator[Difference]:
-    """References to rows that are not there."""
     for table, column, target in references():
         for (missing,) in tx.rows(
             f"SELECT DISTINCT {column} FROM {table.name} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
@@ -200,7 +199,6 @@ def _true_counts(tx: Tx) -> Counter[str]:
 
 
 def count_by(tx: Tx, table: str, column: str, values: Iterable[str]) -> dict[str, int]:
-    """How many rows have each of these values in a column."""
     sql = f"SELECT {column}, count(*) FROM {table} WHERE space = :space AND {column} IS NOT NULL GROUP BY {column}"
     return {**dict.fromkeys(values, 0), **dict(tx.rows(f"{sql} ORDER BY {column}"))}
 
@@ -227,7 +225,7 @@ _WORD_INDEX_FAULTS = {
 
 
 def sqlite_faults(db: SqliteDb) -> Iterator[tuple[str, str]]:
-    """What is wrong, as (what, detail): a damaged `file`, or an `index` or `vector` that can be made again."""
+    """Faults as (what, detail): a damaged `file`, or an `index` or `vector` that can be made again."""
     connection = db.connection()
     with sqlite_errors(db.path):
         try:
@@ -250,7 +248,7 @@ def sqlite_faults(db: SqliteDb) -> Iterator[tuple[str, str]]:
 
 
 def not_utf8(db: SqliteDb) -> list[Unreadable]:
-    """Rows, of all spaces, with a text that is not UTF-8."""
+    """Rows of all spaces with a text that is not UTF-8."""
     with sqlite_errors(db.path):
         return [
             Unreadable(table, f"{table}, row {row}", "a text in it is not UTF-8")
@@ -260,7 +258,7 @@ def not_utf8(db: SqliteDb) -> list[Unreadable]:
 
 
 def remake_sqlite_indexes(db: SqliteDb) -> None:
-    """All b-tree indexes, the word index from the terms that passages hold, and the signs of vectors, in one
+    """Make all b-tree indexes, the word index (from the terms of passages) and the signs of vectors again, in one
     transaction. Derived rows that cannot be read are deleted first; `rebuild` makes them again."""
     connection = db.connection()
     with sqlite_errors(db.path), connection:
@@ -275,20 +273,19 @@ def remake_sqlite_indexes(db: SqliteDb) -> None:
 
 
 def _about_an_index(message: str) -> bool:
-    """Whether `remake_indexes` mends it; a value of the wrong type counts where its row can be made again."""
+    """Whether `remake_indexes` repairs this; a value of the wrong type counts if its row can be made again."""
     if found := re.search(r"(?:value|constraint failed) in (\w+)", message):
         return found[1] in DERIVED
     return about_words(message) or " index " in message
 
 
 def _columns(connection: apsw.Connection, table: str) -> list[tuple[str, str, bool]]:
-    """Names, types, and whether there must be a value."""
+    """Name, type, and whether a value is required."""
     found = connection.execute('SELECT name, type, "notnull" FROM pragma_table_info(?)', (table,)).fetchall()
     return [(str(name), str(kind).lower(), bool(needed)) for name, kind, needed in found]
 
 
 def _not_utf8(connection: apsw.Connection, table: str) -> list[int]:
-    """The rows with a text that is not UTF-8."""
     with suppress(UnicodeDecodeError):
         for _ in connection.execute(f"SELECT * FROM {table}"):
             pass

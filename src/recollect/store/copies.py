@@ -1,8 +1,8 @@
 """Copies of the embedded store: made while others write, sealed, checked, and put in the store's place.
 
-SQLite notices a broken structure but not a changed letter, so a copy carries a seal: the hash of every row it holds. A
-copy replaces the store all or nothing, after it was checked and the present store was kept aside. Knows nothing about
-where copies are kept and how many.
+SQLite notices a broken structure but not a changed letter, so a copy carries a seal: the hash of every row it holds.
+Restoring checks the copy, keeps the present store aside, and replaces it all or nothing. Knows nothing about where
+copies are kept and how many.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ from recollect.store.sqlite_file import APPLICATION_ID, MADE_NOTE, aside, keep_f
 
 STEP = 2000  # pages (8 MB) copied between two calls of `progress`
 
-Progress = Callable[[int, int], object]
-"""Told how many pages or rows remain, and how many there are."""
+Progress = Callable[[int, int], object]  # called with the pages or rows that remain, and all of them
 
 
 @record
 class CopyCheck:
-    """What a copy holds; without a seal only its structure was checked, not every letter."""
+    """Without a seal only the copy's structure was checked, not every letter."""
 
     version: int
     spaces: tuple[str, ...]
@@ -50,7 +49,7 @@ def backup_to(db: SqliteDb, target: Path, *, progress: Progress | None = None) -
 
 @contextmanager
 def filling(target: Path) -> Iterator[SqliteDb]:
-    """An empty store to write into, which becomes a backup when the block ends without an error."""
+    """An empty store to write into, which becomes a backup if the block ends without an error."""
     with _becoming(target) as unfinished, closing(SqliteDb(unfinished)) as db:
         migrate(db, backup=None)
         unfinished.chmod(0o600)
@@ -59,7 +58,7 @@ def filling(target: Path) -> Iterator[SqliteDb]:
 
 
 def check_file(path: Path) -> CopyCheck:
-    """Whether a database file is ours, reads back whole and holds what was sealed; changes nothing."""
+    """Check that a database file is ours, reads whole and matches its seal; changes nothing."""
     if not path.is_file():
         raise BadInput(f"{path} is not a file")
     with _unchanging(path) as connection:
@@ -84,7 +83,7 @@ def check_file(path: Path) -> CopyCheck:
 
 
 def purges_in(path: Path, space: str) -> dict[str, int]:
-    """When a copy's purges were, by change id."""
+    """The times of a copy's purges, by change id."""
     with _unchanging(path) as connection:
         sql = "SELECT change_id, at FROM events WHERE space = ? AND what = 'purged'"
         return {str(change): int(str(at)) for change, at in connection.execute(sql, (space,))}
@@ -99,7 +98,7 @@ def _unchanging(path: Path) -> Iterator[apsw.Connection]:
 
 
 def _copy(source: apsw.Connection, target: apsw.Connection, progress: Progress | None) -> None:
-    """One read transaction around all steps: without it, every write of another process starts the copy again."""
+    """One read transaction covers all steps: without it, every write of another process restarts the copy."""
     source.execute("BEGIN")
     try:
         source.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -114,7 +113,7 @@ def _copy(source: apsw.Connection, target: apsw.Connection, progress: Progress |
 
 @contextmanager
 def _becoming(target: Path) -> Iterator[Path]:
-    """A temporary file that is checked and renamed to `target` when the block ends without an error."""
+    """A temporary file that is checked and renamed to `target` if the block ends without an error."""
     with os_errors(target):
         make_private(target.parent)
     unfinished = temp_beside(target)
@@ -184,7 +183,7 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
 
 
 def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> Path | None:
-    """Put the copy in the place of the store; gives where the old store is now, None when there was none.
+    """Put the copy in the place of the store; returns where the old store is now, None if there was none.
 
     Other processes that have the store open see it change in one step.
     """
@@ -197,7 +196,7 @@ def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> P
 
 
 def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -> Path | None:
-    """When the present store is sound: keep a verified backup of it, then overwrite it in one transaction."""
+    """If the present store is sound, keep a verified backup of it, then overwrite it in one transaction."""
     if not path.exists() or path.stat().st_size == 0:
         return None
     db = SqliteDb(path, busy_seconds=busy_seconds)
@@ -223,7 +222,7 @@ def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -
 
 
 def _replace_unsound(copy: Path, path: Path) -> Path | None:
-    """When the present store is damaged or missing: keep its files as they are, then put the copy there."""
+    """If the present store is damaged or missing, keep its files as they are, then put the copy there."""
     kept = None
     if path.exists() or log_of(path).exists():
         kept = aside(path)

@@ -1,17 +1,16 @@
 """What both engines share: transactions, rows, pages, leases, and the grades of the word index.
 
-An engine gives an `EngineSession` (how to execute, how to keep the word index and vectors). `Transaction` adds what
-must hold on every engine: each statement names its space, and work that belongs to a commit runs once, just before it.
+An engine gives an `EngineSession`. `Transaction` adds what must hold on every engine: each statement names its space,
+and work that belongs to a commit runs once, just before it.
 
-A lease lets one process at a time do a long piece of work without holding a lock. It expires by itself, by the
-process's own clock, so a killed holder blocks others only for a while; a lease from the future comes from a clock that
-was ahead, and counts as expired. Its fence grows each time it is taken: a holder that was overtaken sees an old fence
-and must not write.
+A lease lets one process at a time do a long piece of work without a lock. It expires by the process's own clock, so a
+killed holder blocks others only for a while; a lease from the future comes from a clock that was ahead, and counts as
+expired. Its fence grows each time it is taken: a holder that was overtaken sees an old fence and must not write.
 
-The word index is given the terms of a passage in two grades: those it makes much of and those it mentions. Candidates
-are chosen by the index alone, before any passage is read; without grades all passages with the same words look alike.
-`search` compares lengths with the same typical length. After a change to the grades the index has to be made
-again (`recollect store rebuild`).
+The word index keeps the terms of a passage in two grades: main terms and mentioned ones. Candidates are chosen by the
+index alone, before any passage is read; without grades all passages with the same words look alike. `search` compares
+lengths with the same typical length. After a change to the grades the index has to be made again (`recollect store
+rebuild`).
 
 Names of tables and columns are ours, never a caller's. Knows nothing about what the rows mean.
 """
@@ -40,22 +39,20 @@ else:
 
 
 def add_row(tx: Tx, table: str, /, **values: Any) -> None:
-    """Insert a row whose key is new."""
     tx.run(insertion(table, tuple(values)), **_stored(values))
 
 
 def add_row_once(tx: Tx, table: str, key: str, /, **values: Any) -> bool:
-    """Insert a row unless one has the same values in the columns of `key`; whether it was inserted."""
+    """Insert a row unless one has the same `key` columns; whether it was inserted."""
     return bool(tx.run(insertion(table, tuple(values), key), **_stored(values)))
 
 
 def put_row(tx: Tx, table: str, key: str, /, **values: Any) -> None:
-    """Insert a row, or replace the one with the same key."""
     tx.run(insertion(table, tuple(values), key, replace=True), **_stored(values))
 
 
 def update(tx: Tx, table: str, key: Mapping[str, Any], /, **values: Any) -> int:
-    """Set columns of the rows with this key; how many there were."""
+    """Set columns of the rows with this key; returns their number."""
     wanted = {f"key_{name}": key[name] for name in key}
     return tx.run(_updating(table, tuple(key), tuple(values)), **_stored({**values, **wanted}))
 
@@ -67,29 +64,27 @@ def _updating(table: str, key: tuple[str, ...], names: tuple[str, ...]) -> str:
 
 
 def select(tx: Tx, kind: type[T], table: str, more: str = "", /, **params: Any) -> list[T]:
-    """Records whose fields are called like the columns of a table; `more` are conditions and an order."""
+    """Records whose fields are named after a table's columns; `more` holds conditions and an order."""
     found = tx.rows(f"SELECT {columns_of(kind)} FROM {table} WHERE space = :space {more}", **_stored(params))
     return [record_from(kind, row) for row in found]
 
 
 def one(tx: Tx, kind: type[T], table: str, more: str = "", /, **params: Any) -> T | None:
-    """The first of these records; None when there is none."""
     return next(iter(select(tx, kind, table, more, **params)), None)
 
 
 def count(tx: Tx, table: str) -> int:
-    """How many rows a table has in this space."""
     return int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space"))
 
 
 def save(tx: Tx, table: str, id: str, /, *, expect: int, **values: Any) -> None:
-    """Write an edited learning or decision over version `expect`; refused when another process edited it first."""
+    """Write an edited learning or decision; refused if it is no longer at version `expect`."""
     if not update(tx, table, {"id": id, "version": expect}, **values):
         raise Stale(f"{id} was changed in the meantime; read it again and repeat your edit")
 
 
 def tags_of(tx: Tx, noun: str, ids: Sequence[str]) -> dict[str, list[str]]:
-    """The tags of learnings or decisions that have any, in order."""
+    """The tags of learnings or decisions, in order; ids without tags are left out."""
     found: dict[str, list[str]] = {}
     sql = f"SELECT {noun}_id, tag FROM {noun}_tags WHERE space = :space AND {noun}_id IN (:keys)"
     for id, tag in among(tx, f"{sql} ORDER BY {noun}_id, position", ids):
@@ -98,7 +93,6 @@ def tags_of(tx: Tx, noun: str, ids: Sequence[str]) -> dict[str, list[str]]:
 
 
 def write_tags(tx: Tx, noun: str, tags: Mapping[str, Sequence[str]]) -> None:
-    """Give learnings or decisions these tags, and no others."""
     tx.run_many(f"DELETE FROM {noun}_tags WHERE space = :space AND {noun}_id = :id", ({"id": id} for id in tags))
     tx.run_many(
         f"INSERT INTO {noun}_tags (space, {noun}_id, position, tag) VALUES (:space, :id, :position, :tag)",
@@ -107,7 +101,6 @@ def write_tags(tx: Tx, noun: str, tags: Mapping[str, Sequence[str]]) -> None:
 
 
 def replaced(tx: Tx, table: str, id: str) -> list[str]:
-    """The learnings or decisions that this one replaced."""
     sql = f"SELECT id FROM {table} WHERE space = :space AND superseded_by = :id ORDER BY id"
     return [row[0] for row in tx.rows(sql, id=id)]
 
@@ -122,12 +115,11 @@ def successors(tx: Tx, table: str, id: str) -> list[str]:
 
 
 def columns_of(kind: Any) -> str:
-    """The columns of a record's table that it has fields for."""
     return ", ".join(kind.__annotations__)
 
 
 def record_from(kind: type[T], row: Sequence[Any]) -> T:
-    """A record from its columns, each read as the record declares it."""
+    """A record from its columns, each converted to its declared type."""
     values = dict(zip(kind.__annotations__, row, strict=True))
     for name, declared in kind.__annotations__.items():
         if declared in _READERS:
@@ -148,11 +140,11 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "tuple[str, ...]": lambda text: tuple(loads(text)),
     "tuple[tuple[str, str], ...]": lambda text: tuple(map(tuple, loads(text))),
 }
-"""How a column is read whose field is declared so; all others are read as they are."""
+"""Converters by declared type; other columns are used unchanged."""
 
 
 def _stored(values: dict[str, Any]) -> dict[str, Any]:
-    """Values as columns hold them: a flag as a number, a day as its date, lists and objects as JSON."""
+    """Values as columns hold them: flags as numbers, days as ISO dates, lists and objects as JSON."""
     return {name: _column(value) for name, value in values.items()}
 
 
@@ -168,7 +160,7 @@ def _column(value: Any) -> Any:
 
 @cache
 def insertion(table: str, names: tuple[str, ...], key: str = "", *, replace: bool = False) -> str:
-    """The statement that adds a row; with a key, one that is there stays as it is, or is replaced."""
+    """The statement that adds a row; with a key, an existing row stays or is replaced."""
     sql = f"INSERT INTO {table} (space, {', '.join(names)}) VALUES (:space, :{', :'.join(names)})"
     if not key:
         return sql
@@ -198,14 +190,13 @@ def every(tx: Tx, table: str, columns: str, *, key: int = 1, where: str = "") ->
 
 
 def among(tx: Tx, sql: str, keys: Sequence[object], **params: Any) -> Iterator[Row]:
-    """The rows of a statement that asks `IN (:keys)`, in no order between pages."""
+    """The rows of a statement with `IN (:keys)`; the order holds only within a page of keys."""
     for start in range(0, len(keys), KEYS):
         page = {f"key{i}": key for i, key in enumerate(keys[start : start + KEYS])}
         yield from tx.rows(sql.replace(":keys", f":{', :'.join(page)}"), **page, **params)
 
 
-CLOCKS_APART = MINUTE
-"""How far the clocks of a team's machines may differ; a lease from further ahead does not count."""
+CLOCKS_APART = MINUTE  # most that a team's clocks may differ; a lease from further ahead does not count
 
 
 @record
@@ -216,7 +207,7 @@ class Lease:
 
 
 def is_live(now: int, *, taken_at: int, expires_at: int) -> bool:
-    """Whether a lease still counts: it has not run out, and does not run for longer than its length from now on."""
+    """Whether a lease counts: it has neither expired nor come from a clock that is too far ahead."""
     return now < expires_at and taken_at <= now + CLOCKS_APART
 
 
@@ -236,7 +227,6 @@ def take_lease(ctx: Context, name: str, *, seconds: float) -> Lease | None:
 
 
 def renew_lease(ctx: Context, lease: Lease, *, seconds: float) -> None:
-    """Extend a lease; refused when another process has taken it over."""
     now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:
         check_lease(tx, lease)
@@ -244,7 +234,7 @@ def renew_lease(ctx: Context, lease: Lease, *, seconds: float) -> None:
 
 
 def release_lease(ctx: Context, lease: Lease) -> None:
-    """End a lease early; its fence stays, so that it only ever grows. A lease that cannot be released expires."""
+    """End a lease early; its fence stays, so it only grows. A lease that cannot be released expires."""
     with suppress(Trouble), ctx.db.write(ctx.space) as tx:
         update(tx, "leases", {"name": lease.name, "owner": lease.owner}, expires_at=0)
 
@@ -262,12 +252,12 @@ TYPICAL_LENGTH = 40  # terms of a learning, the most common passage
 
 
 def expected(length: int) -> float:
-    """How often a text of so many terms repeats what it is about, 1 for one of typical length."""
+    """How often a text of `length` terms repeats its main words; 1 for one of typical length."""
     return (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * length / TYPICAL_LENGTH
 
 
 def graded(stream: str) -> tuple[set[str], set[str]]:
-    """The terms a passage makes much of (in its header, or as often as its length lets expect), and the others."""
+    """The main terms of a passage (in its header, or as often as its length suggests), and the others."""
     *header, text = stream.split("\n", HEADER_LINES)
     tokens = text.split()
     strong = set(" ".join(header).split())
@@ -275,7 +265,7 @@ def graded(stream: str) -> tuple[set[str], set[str]]:
     if often <= 1:
         return strong.union(tokens), set()
     said: set[str] = set()
-    if often <= 2:  # most texts; said twice is often, and counting takes half as long again as seeing that
+    if often <= 2:  # most texts; seeing a second mention takes two thirds of the time of counting
         strong.update([term for term in tokens if term in said or said.add(term)])  # type: ignore[func-returns-value]
     else:
         strong.update([term for term, count in Counter(tokens).items() if count >= often])
@@ -284,7 +274,7 @@ def graded(stream: str) -> tuple[set[str], set[str]]:
 
 
 def index_tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> str:
-    """The terms of a passage as the index keeps them, parted by spaces: under the number of their space and grade."""
+    """A passage's terms as the index keeps them, separated by spaces, prefixed with space number and grade."""
     return f"{_under(f'{space}+', strong)} {_under(f'{space}:', others)}".strip()
 
 
@@ -293,17 +283,13 @@ def _under(prefix: str, terms: Iterable[str]) -> str:
     return prefix + joined if joined else ""
 
 
-Entry = tuple[int, str, "Sequence[tuple[int, Any]]"]
-"""A passage's vectors: its number, its kind, and each piece with its unit vector."""
+Entry = tuple[int, str, "Sequence[tuple[int, Any]]"]  # a passage's number, its kind, and its pieces' unit vectors
 
 
 class EngineSession(Protocol):
-    """What an engine must be able to do inside a transaction it has opened."""
-
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]: ...
     def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]: ...
-    def changes(self) -> int:
-        """Rows changed by the last statement."""
+    def changes(self) -> int: ...
 
     def columns(self, table: str) -> Sequence[str]: ...
     def index(self, doc: int, tokens: str) -> None: ...
@@ -313,11 +299,11 @@ class EngineSession(Protocol):
     def keeps_vectors(self) -> bool: ...
     def vectors(self, space: str, model: int) -> Vectors: ...
     def flush(self) -> None:
-        """Write what `index` may have kept back; called before the commit."""
+        """Write what `index` buffered; called before the commit."""
 
 
 class Transaction:
-    """A transaction in one space; see the protocol `Tx` for what each method promises."""
+    """See the protocol `Tx`."""
 
     def __init__(self, space: str, session: EngineSession, number: int):
         self._space = space
@@ -384,7 +370,7 @@ class Transaction:
         return self._last.setdefault(action, Counter())
 
     def finish(self) -> None:
-        """Called by the engine just before it commits."""
+        """The engine calls this just before it commits."""
         for action, counts in self._last.items():
             action(self, counts)
         self._session.flush()
@@ -392,6 +378,6 @@ class Transaction:
 
 @cache
 def _refuse_without_space(sql: str) -> None:
-    """Promise P31: a query without a space is a bug of ours, whatever it would have returned."""
+    """Promise P31: a query without a space is a bug of ours."""
     if ":space" not in sql:
         raise AssertionError(f"a statement that names no :space was refused: {sql[:120]}")

@@ -1,7 +1,5 @@
-"""Rows of decisions and their tags, and the rows derived from them: wordings of summaries, and wisdom.
-
-Derived rows that are lost are made again.
-"""
+"""Rows of decisions and their tags, and the derived rows, which are made again when lost: wordings of summaries, and
+wisdom."""
 
 from __future__ import annotations
 
@@ -30,13 +28,12 @@ _TESTS = {
     "until": "decided_at <= :until",
 }
 
-HELD = "preserve = 1 OR outcome IS NULL"
-"""What stays whole at any age; worded as the partial index is, or an engine would not use it."""
+HELD = "preserve = 1 OR outcome IS NULL"  # what stays whole at any age; must match the partial index
 
 
 @record
 class DecisionFilter:
-    """Which decisions are wanted; None means any. Bounds on time: `after` < decided_at <= `until`."""
+    """None means any. Bounds on time: `after` < decided_at <= `until`."""
 
     category: str | None = None
     agent: str | None = None
@@ -62,7 +59,6 @@ def insert(tx: Tx, decision: Decision) -> None:
 
 
 def save(tx: Tx, decision: Decision, *, expect: int) -> None:
-    """Write a changed decision over version `expect`."""
     db.save(tx, "decisions", decision.id, expect=expect, **_values(decision))
     db.write_tags(tx, KIND, {decision.id: decision.tags})
     passages.put(tx, passage_of(decision))
@@ -101,7 +97,6 @@ def listed(tx: Tx, wanted: DecisionFilter, *, limit: int, offset: int) -> tuple[
 
 
 def passing(tx: Tx, ids: Sequence[str], wanted: DecisionFilter) -> set[str]:
-    """Those of `ids` that a filter lets through."""
     where, params = _where(wanted)
     sql = f"SELECT id FROM decisions WHERE space = :space AND id IN (:keys){where}"
     return {id for (id,) in among(tx, sql, ids, **params)}
@@ -115,7 +110,7 @@ def count(tx: Tx, wanted: DecisionFilter) -> int:
 def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", whole: bool = True) -> Iterator[Decision]:
     """Decisions newest first, read in pages so that a caller may stop early. `only` is "" or HELD.
 
-    Not `whole`: without context, reasons, components and tags, for callers who count a hundred thousand of them.
+    Without `whole`, context, reasons, components and tags are left out, for callers who count a hundred thousand.
     """
     where, params = _where(wanted)
     if only:
@@ -151,13 +146,13 @@ def calibration_pairs(tx: Tx, wanted: DecisionFilter, *, reviewed_after: int | N
 
 
 def next_to_age(tx: Tx, after: int) -> int | None:
-    """When the oldest decision younger than `after` was made."""
+    """When the oldest decision after `after` was made."""
     found = tx.value("SELECT min(decided_at) FROM decisions WHERE space = :space AND decided_at > :after", after=after)
     return None if found is None else int(found)
 
 
 def fingerprint(tx: Tx) -> tuple[int, int, int]:
-    """Changes whenever any decision does: how many, their versions added up, the last change."""
+    """Changes whenever any decision does: their number, the sum of their versions, the last change."""
     row = tx.row(
         "SELECT count(*), coalesce(sum(version), 0), coalesce(max(updated_at), 0) FROM decisions WHERE space = :space"
     )
@@ -166,7 +161,6 @@ def fingerprint(tx: Tx) -> tuple[int, int, int]:
 
 
 def counts(tx: Tx) -> dict[str, int]:
-    """How many decisions there are and how many wait for a review."""
     row = tx.row(
         "SELECT count(*), coalesce(sum(CASE WHEN outcome IS NULL AND status = 'active' THEN 1 ELSE 0 END), 0) "
         "FROM decisions WHERE space = :space"
@@ -232,7 +226,7 @@ def _decision(row: Row, tags: list[str]) -> Decision:
 
 
 def wordings(tx: Tx, level: str, ids: Sequence[str]) -> dict[str, tuple[int, str, str]]:
-    """What a summary or digest says of each decision: (version it was made from, wording, generator)."""
+    """The wording of each decision in a summary or digest: (version it was made from, wording, generator)."""
     sql = """
         SELECT decision_id, version, wording, generator FROM decision_wordings
         WHERE space = :space AND level = :level AND decision_id IN (:keys)"""
@@ -257,7 +251,7 @@ def put_wording(tx: Tx, id: str, level: str, *, version: int, wording: str, gene
 
 
 def get_wisdom(tx: Tx, scope: str, now: int) -> str | None:
-    """Wisdom that was made before and still holds."""
+    """Stored wisdom that is still valid."""
     found = tx.value(
         "SELECT wisdom FROM decision_wisdom WHERE space = :space AND scope = :scope "
         "AND made_for <= :now AND valid_until > :now",
@@ -273,5 +267,5 @@ def put_wisdom(tx: Tx, *, scope: str, made_for: int, valid_until: int, wisdom: s
 
 
 def forget_wisdom(tx: Tx) -> None:
-    """A decision changed: whatever was concluded from it is concluded again."""
+    """For a changed decision: wisdom is made again."""
     tx.run("DELETE FROM decision_wisdom WHERE space = :space")

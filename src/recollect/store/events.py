@@ -56,22 +56,20 @@ def record(
 
 
 def of(tx: Tx, subject: str) -> list[Event]:
-    """Everything that happened to one thing, oldest first."""
     return _events(tx, "AND subject = :subject ORDER BY seq", subject=subject)
 
 
 def of_change(tx: Tx, change: str) -> list[Event]:
-    """The events of one transaction, oldest first."""
     return _events(tx, "AND change_id = :change ORDER BY seq", change=change)
 
 
 def first(tx: Tx) -> Event | None:
-    """The oldest change of a space: it tells who began it."""
+    """The oldest event of a space tells who began it."""
     return next(iter(_events(tx, "ORDER BY seq LIMIT 1")), None)
 
 
 def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
-    """Events of one family from the newest back, read in pages so that a caller may stop early."""
+    """Events of one family, newest first, read in pages so that a caller may stop early."""
     below: int | None = None
     while True:
         older = "" if below is None else "AND seq < :below"
@@ -92,10 +90,9 @@ def last_undoable(
     but: Collection[str] = (),
     trust: str = "",
 ) -> list[Event]:
-    """The newest change to a family (`learning`) that was not undone; kinds of events in `besides` cannot be.
+    """The newest change to a family (`learning`) that was not undone; events in `besides` cannot be undone.
 
-    With `change`, that one or none; with `who`, only this actor's, with `trust`, only those of this trust; none of
-    `but`.
+    `change`, `who` and `trust` narrow it; changes in `but` are skipped.
     """
     undone = {*but}
     for event in newest(tx, prefix=f"{family}."):
@@ -115,22 +112,21 @@ def last_undoable(
     return []
 
 
-FAR = 5_000  # events that a list of some kinds looks through: 25 queries of a page each
+FAR = 5_000  # events that a filtered list looks through: 25 queries of a page each
 
 
 def latest(tx: Tx, *, limit: int, only: Collection[str] = ()) -> list[Event]:
-    """The newest events, newest first, of the kinds in `only` if it names some."""
+    """The newest events, newest first; of the kinds in `only`, if any are given."""
     found = islice(newest(tx, prefix=""), FAR)
     return list(islice((event for event in found if not only or event.what in only), limit))
 
 
 def last_number(tx: Tx) -> int:
-    """The number of the newest event."""
     return int(tx.value("SELECT coalesce(max(seq), 0) FROM events WHERE space = :space"))
 
 
 def counts(tx: Tx, *, since: int, span: int) -> dict[str, dict[int, int]]:
-    """How often each kind of event happened since then, by spans of so many milliseconds."""
+    """How often each kind of event happened since then, by spans of `span` milliseconds."""
     found: dict[str, dict[int, int]] = {}
     sql = "SELECT what, (at - :since) / :span, count(*) FROM events WHERE space = :space AND at >= :since GROUP BY 1, 2"
     for what, number, count in tx.rows(sql, since=since, span=span):
@@ -139,25 +135,23 @@ def counts(tx: Tx, *, since: int, span: int) -> dict[str, dict[int, int]]:
 
 
 def all_of(tx: Tx) -> Iterator[Event]:
-    """Every event, oldest first."""
     return (_event(row) for row in every(tx, "events", _COLUMNS))
 
 
 def happened(tx: Tx, change: str) -> bool:
-    """Whether a change id was applied already: replaying the spool asks."""
+    """Whether a change was applied already; the replay of the spool asks."""
     return not missing(tx, {change})
 
 
 def missing(tx: Tx, changes: set[str]) -> set[str]:
-    """Those change ids that were never applied."""
     sql = "SELECT change_id FROM events WHERE space = :space AND change_id IN (:keys)"
     return changes - {id for (id,) in among(tx, sql, sorted(changes))}
 
 
 def comes(ctx: Context, id: str, *, what: str = "") -> bool:
-    """Whether a change was applied, or is within the second that a live process needs to apply it.
+    """Whether a change was applied, or is within the second that a live process needs.
 
-    With `what` the id is a subject to which that has to happen.
+    With `what`, `id` is the subject of the event to wait for.
     """
     import time  # a process that waits has time
 
@@ -213,7 +207,7 @@ class Escalation:
 def raise_escalation(
     tx: Tx, *, kind: str, subject: str, other: str = "", reason: str, detail: dict[str, Any], at: int
 ) -> bool:
-    """True when this is a new item; one that was raised before stays as it was, even when it was dismissed."""
+    """True when this is a new item; one that was raised before stays as it was, even if it was dismissed."""
     return bool(
         tx.rows(
             """
@@ -232,13 +226,12 @@ def raise_escalation(
 
 
 def find_escalation(tx: Tx, *, kind: str, subject: str, other: str = "") -> Escalation | None:
-    """The inbox item of this kind about these two, open or resolved."""
     where = "AND kind = :kind AND subject = :subject AND other = :other"
     return one(tx, Escalation, "escalations", where, kind=kind, subject=subject, other=other)
 
 
 def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
-    """Inbox items, open or resolved, about a learning and another that it contradicts."""
+    """Inbox items, open or resolved, about a learning and one that it contradicts."""
     where = "AND kind = 'contradiction' AND (subject = :id OR other = :id)"
     return select(tx, Escalation, "escalations", where, id=learning)
 
@@ -249,7 +242,6 @@ def waiting_escalations(tx: Tx) -> list[Escalation]:
 
 
 def count_waiting(tx: Tx) -> int:
-    """How many inbox items are open."""
     sql = "SELECT count(*) FROM escalations WHERE space = :space AND resolved_at IS NULL"
     return int(tx.value(sql))
 
@@ -262,7 +254,6 @@ def get_escalation(tx: Tx, number: int) -> Escalation:
 
 
 def all_escalations(tx: Tx) -> list[Escalation]:
-    """Every inbox item, open or resolved, oldest first."""
     return select(tx, Escalation, "escalations", "ORDER BY number")
 
 
@@ -271,5 +262,4 @@ def resolve_escalation(tx: Tx, number: int, *, resolution: str, at: int) -> None
 
 
 def reopen_escalation(tx: Tx, number: int) -> None:
-    """Its resolution was taken back."""
     update(tx, "escalations", {"number": number}, resolved_at=None, resolution=None)

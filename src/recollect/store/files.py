@@ -1,7 +1,4 @@
-"""The one way Recollect writes a file: unique temp name, write, fsync, rename, fsync the folder, under a lock.
-
-Knows nothing about what the file is for.
-"""
+"""The one way Recollect writes a file: unique temp name, write, fsync, rename, fsync the folder, under a lock."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ def content_hash(text: str) -> str:
 
 
 def rewrite(files: Vault, path: str, change: Callable[[str | None], str]) -> str:
-    """Rewrite a file by a function of its text, None when it is absent; a concurrent change is kept."""
+    """Rewrite a file by a function of its text (None when absent), without losing a concurrent change."""
     for _ in range(TRIES):
         before = files.read(path)
         text = change(before)
@@ -73,7 +70,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def held(path: Path, note: str) -> Iterator[None]:
-    """The same without waiting; a second process is told the note of the first."""
+    """The same without waiting; a second process gets the note of the first."""
     import fcntl
 
     handle = _lock_file(path)
@@ -92,7 +89,7 @@ def held(path: Path, note: str) -> Iterator[None]:
 def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = None) -> None:
     """Replace `name` in an open folder: readers see the old file or the new one, never a part.
 
-    Without a mode a file that is there keeps its own.
+    Without a mode an existing file keeps its own.
     """
     was = _mode_of(folder, name) if mode is None else None
     temp = _temp_name(name)
@@ -117,7 +114,7 @@ def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = 
 
 
 def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
-    """Append in one piece, a failed write is cut off again; gives the file's state as this write left it."""
+    """Append in one piece; a failed write is cut off again. Returns the file's state after this write."""
     handle = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
     try:
         _refuse_odd_file(handle, name)
@@ -140,7 +137,7 @@ def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
 
 
 def let_go(handle: int) -> None:
-    """Close a file that was synced: an error now says nothing about what was written."""
+    """Close a synced file: an error now says nothing about what was written."""
     with suppress(OSError):
         os.close(handle)
 
@@ -153,8 +150,8 @@ def _unconfirmed(name: str, error: OSError) -> FateUnknown:
 
 
 def _set_apart(handle: int) -> os.stat_result:
-    """Give a file that was just written a time that the next write cannot have: the clock of many file systems ticks
-    in milliseconds or seconds, in which a change that keeps the size would go unnoticed."""
+    """Give a new file a time that the next write cannot have: many file systems count in milliseconds or seconds, so a
+    change that keeps the size would go unnoticed."""
     state = os.fstat(handle)
     with suppress(PermissionError):  # another user's file keeps its time
         os.utime(handle, ns=(state.st_atime_ns, state.st_mtime_ns - 1))
@@ -162,7 +159,6 @@ def _set_apart(handle: int) -> os.stat_result:
 
 
 def open_regular(folder: int, name: str) -> BinaryIO | None:
-    """A file to read, None when absent; a symlink, FIFO or folder in its place is refused."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except FileNotFoundError:
@@ -171,7 +167,7 @@ def open_regular(folder: int, name: str) -> BinaryIO | None:
 
 
 def is_odd(path: str | Path) -> bool:
-    """Whether the path is something other than a regular file: a FIFO, a device, a socket, a folder."""
+    """Whether the path is a FIFO, device, socket or folder."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -179,10 +175,9 @@ def is_odd(path: str | Path) -> bool:
 
 
 def open_file(path: str | Path) -> BinaryIO:
-    """A file that a user names, to read; links are followed. Anything but a regular file is refused unopened: opening a
-    FIFO waits for a writer, and opening a device may have effects. One that replaces the file between check and opening
-    neither blocks nor is read.
-    """
+    """Open a file that a user names; links are followed. Anything but a regular file is refused unopened: opening a
+    FIFO waits for a writer, and opening a device may have effects. One that replaces the file after the check neither
+    blocks nor is read."""
     if is_odd(path):
         raise BadInput(f"{path} is not a regular file; move it away")
     return _regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), str(path))
@@ -198,7 +193,6 @@ def _regular(handle: int, name: str) -> BinaryIO:
 
 
 def read_regular(folder: int, name: str) -> bytes | None:
-    """A file's bytes, None when absent."""
     file = open_regular(folder, name)
     if file is None:
         return None
@@ -207,7 +201,7 @@ def read_regular(folder: int, name: str) -> bytes | None:
 
 
 def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
-    """Atomically replace a file given by path; without a mode it keeps the one it has."""
+    """Atomically replace a file; without a mode it keeps its own."""
     with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -218,7 +212,7 @@ def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
 
 
 def write_new_path(path: Path, text: str) -> bool:
-    """Write a file unless there is one; of several processes that try at once, one wins."""
+    """Write a file unless there is one; of several processes one wins."""
     with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
@@ -234,7 +228,7 @@ def write_new_path(path: Path, text: str) -> bool:
 
 
 def add_lines(path: Path, *lines: str) -> bool:
-    """Append to a user's file the lines it lacks; True when it lacked any. The rest stays byte for byte.
+    """Append missing lines to a user's file; True if any were missing.
 
     A link is neither followed nor replaced: its target may lie outside the project.
     """
@@ -256,7 +250,7 @@ def add_lines(path: Path, *lines: str) -> bool:
 
 @contextmanager
 def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A file written piece by piece that gets its name when it is complete; a link stays a link."""
+    """A file that gets its name when it is complete; a link stays a link."""
     if path.exists() and not path.is_file():
         raise BadInput(f"{path} is not a regular file; choose another name")
     with os_errors(path):
@@ -274,7 +268,7 @@ def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 
 def temp_beside(path: Path) -> Path:
-    """An unused temporary name in the same folder; what killed writers of the same file left there goes."""
+    """An unused temporary name in the same folder; leftovers of killed writers of the same file are deleted."""
     for left in abandoned(path.parent, ()):
         if left.name.startswith(f".{path.name[:80]}."):
             left.unlink(missing_ok=True)
@@ -282,7 +276,7 @@ def temp_beside(path: Path) -> Path:
 
 
 def settle(temp: Path, path: Path) -> None:
-    """A finished temporary file takes its name for good: fsync, rename, fsync the folder."""
+    """Give a finished temporary file its name: fsync, rename, fsync the folder."""
     with os_errors(path):
         sync(temp)
         os.rename(temp, path)
@@ -319,10 +313,7 @@ def _temp_name(name: str) -> str:
 
 
 def abandoned(root: Path, folders: Iterable[Path], *, grace: float = GRACE_SECONDS) -> list[Path]:
-    """The temporary files directly in `root` or anywhere below the folders whose writer was killed.
-
-    Nobody was told that they were saved, so they hold nothing that is missing.
-    """
+    """The temporary files directly in `root`, or anywhere below the folders, whose writer was killed."""
     walked = (*islice(os.walk(root), 1), *(each for folder in folders for each in os.walk(folder)))
     found = {root.joinpath(at, name) for at, _, names in walked for name in names if TEMP_SUFFIX in name}
     return sorted(path for path in found if _is_abandoned(path, grace))
@@ -354,7 +345,6 @@ def _write_all(handle: int, data: bytes) -> None:
 
 
 def _mode_of(folder: int, name: str) -> int | None:
-    """The permissions of a file that is to be replaced."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:

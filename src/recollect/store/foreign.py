@@ -1,7 +1,7 @@
 """Files and databases of other tools, read and never written.
 
-Links are not followed, only regular files are opened, and sizes are bounded. A database is copied first and the copy is
-read, because even opening one in place may write beside it.
+Links are not followed, only regular files are opened, and sizes are bounded. A database is copied and the copy is read,
+because even opening one in place may write beside it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PASSED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 @record
 class ForeignFile:
-    """A file by its path below the folder that was asked for; without a text it was passed over, and `why` says so."""
+    """`path` is below the requested folder; a file without a text was skipped, and `why` says so."""
 
     path: str
     text: str | None
@@ -98,13 +98,12 @@ def database(file: Path) -> Iterator[apsw.Connection]:
 
 
 def columns(connection: apsw.Connection, table: str) -> list[str]:
-    """The columns a table has; none when there is no such table."""
     found = connection.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
     return [str(name) for (name,) in found]
 
 
 def rows(connection: apsw.Connection, table: str, wanted: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """A table's rows by id, with those of the wanted columns that it has; both names are ours, not the file's."""
+    """A table's rows by id, with the wanted columns that it has; both names are ours, not the file's."""
     there = [name for name in wanted if name in columns(connection, table)]
     if "id" not in there:
         return

@@ -1,8 +1,8 @@
 """Git: what its history says about the project, and the merge driver of the staging file.
 
-Asks the git binary a few read-only questions. A repository is untrusted input: its hooks, monitors, filters, pagers,
-signature checks and diff programs never run, and a question takes at most `LIMIT_SECONDS`. The caller reads the working
-copy, because reading a file through git runs the repository's filters. `NoHistory` says why there is no answer.
+A repository is untrusted input: its hooks, monitors, filters, pagers, signature checks and diff programs never run, and
+a question takes at most `LIMIT_SECONDS`. The caller reads the working copy, because reading a file through git runs the
+repository's filters. `NoHistory` says why there is no answer.
 
 The merge driver's attribute is committed with the project. Its config entry belongs to one clone, because git lets no
 repository choose programs for its users; it names the interpreter, since git often runs where `recollect` is not on the
@@ -57,7 +57,7 @@ _SHORT_LINE = 20  # letters; shorter lines occur twice in a file by chance
 
 
 class Repository:
-    """The repository around a folder, its days told in one time zone; paths are below the folder."""
+    """The repository around a folder; paths are below the folder."""
 
     def __init__(self, folder: Path, zone: tzinfo, *, limit: float = LIMIT_SECONDS) -> None:
         self._folder = folder
@@ -66,7 +66,7 @@ class Repository:
         self._usable: set[Path] = set()
 
     def active_days(self) -> tuple[date, ...]:
-        """The days on which a commit of HEAD's history was authored, ascending."""
+        """The days on which commits of HEAD's history were authored, ascending."""
         self._refuse_unusable(self._folder)
         stamps = self._git(self._folder, "log", "--format=%at", "HEAD", "--").split()
         return tuple(sorted({self._day(stamp) for stamp in stamps}))
@@ -100,7 +100,7 @@ class Repository:
         return self._git(folder, "cat-file", "blob", blob).replace("\r\n", "\n")
 
     def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
-        """The day of the newest commit that removed at least so many more lines of a kind than it added."""
+        """The day of the newest commit that removed at least `least` more lines of a kind than it added."""
         folder, name = self._place(path)
         log = self._git(
             folder,
@@ -204,7 +204,7 @@ def _explained(complaint: str) -> str:
 
 
 def _carried_over(old: Sequence[str], days: Sequence[date], new: Sequence[str]) -> tuple[date | None, ...]:
-    """The days of committed lines for the working copy's: in place first, then wherever they moved to."""
+    """The days of the working copy's lines: those in place first, then those that moved."""
     if len(old) != len(days):
         raise NoHistory("git's answer does not fit the file; nothing was decided")
     before, after = [_squeezed(line) for line in old], [_squeezed(line) for line in new]
@@ -231,7 +231,7 @@ _BY_LINES = ("merge-file", "-L", "ours", "-L", "base", "-L", "theirs")
 
 
 def install_merge_driver(root: Path, staging_file: str) -> list[str]:
-    """Set it up in this clone; says what was made, nothing when all was there."""
+    """Set the driver up in this clone; returns what was made."""
     settings = {f"merge.{NAME}.name": "Recollect staged learnings, entry by entry", f"merge.{NAME}.driver": _command()}
     made = [f"git config {name}" for name, value in settings.items() if _set(root, name, value)]
     line = f"{staging_file} merge={NAME}"
@@ -241,7 +241,7 @@ def install_merge_driver(root: Path, staging_file: str) -> list[str]:
 
 
 def merge_files(base: Path, ours: Path, theirs: Path) -> tuple[str, ...]:
-    """Merge into `ours`, which keeps its line ends; what both sides changed is marked there and named here."""
+    """Merge into `ours`, which keeps its line ends; conflicts are marked there and returned."""
     texts = [each.read_bytes() for each in (base, ours, theirs)]
     try:
         merged = merge_staging(*(text.decode("utf-8") for text in texts))

@@ -3,8 +3,8 @@
 An entry's row stays when its file goes; only `purge` and undo empty it.
 
 Staged learnings and permanent documents are files that every clone has for itself, while a space is searched as one. So
-a reading says which clone read which file, with which stamp, giving which passages; a passage stays while some clone's
-file holds it. A clone that read nothing new for a month holds nothing any more; if it lives, it reads its files again.
+a reading says which clone read which file, with which stamp and which passages; a passage stays while some clone's file
+holds it. The readings of a clone that read nothing new for a month are deleted; if it lives, it reads its files again.
 Knows nothing about how a node is made; a capsule is a text here.
 """
 
@@ -26,8 +26,6 @@ PURGED = "purged"  # in place of the hash of an entry whose words are gone
 
 @record
 class LogRow:
-    """A log as it was when the tree last read it."""
-
     day: date
     stamp: str
     hash: str
@@ -36,7 +34,7 @@ class LogRow:
 
 @record
 class EntryRow:
-    """What is remembered of an entry apart from its text; see the migration for the columns."""
+    """An entry without its text; see the migration for the columns."""
 
     number: int
     place: int
@@ -54,13 +52,13 @@ class EntryRow:
 
     @property
     def words(self) -> str:
-        """The hash of its words alone."""
+        """The hash of the words alone."""
         return self.hash.partition(":")[0]
 
 
 @record
 class LogEnd:
-    """How a log ended when it had this stamp: its last entry, which is ours, and the characters of all of them."""
+    """The end of a log at this stamp: its last entry, which is ours, and the characters of all entries."""
 
     stamp: str
     number: int
@@ -69,7 +67,7 @@ class LogEnd:
 
 @record
 class NodeRow:
-    """A node as the tree last made it. `waiting`: a model is still to write it; until then the offline twin did."""
+    """`waiting`: a model is still to write the node, which now has its offline text."""
 
     id: str
     level: str
@@ -87,7 +85,6 @@ class NodeRow:
 
 
 def session_day(tx: Tx, session: str, today: date) -> date:
-    """The day a session began: today, when it is seen for the first time."""
     found = tx.value("SELECT day FROM sessions WHERE space = :space AND id = :id", id=session)
     if found is None:
         db.add_row(tx, "sessions", id=session, day=today)
@@ -96,18 +93,17 @@ def session_day(tx: Tx, session: str, today: date) -> date:
 
 
 def entry_rows(tx: Tx, day: date) -> list[EntryRow]:
-    """What is remembered of a day's entries, in the order of the log."""
+    """A day's entries in the order of the log."""
     return db.select(tx, EntryRow, "log_entries", "AND day = :day ORDER BY place, number", day=day)
 
 
 def entry_texts(tx: Tx, day: date, numbers: Collection[int]) -> dict[int, str]:
-    """What some entries say, by number."""
     sql = "SELECT number, text FROM log_entries WHERE space = :space AND day = :day AND number IN (:keys)"
     return dict(db.among(tx, sql, list(numbers), day=day.isoformat()))
 
 
 def last_number(tx: Tx, day: date) -> int:
-    """The highest number that was ever given on a day."""
+    """The highest number ever given on a day."""
     return tx.value("SELECT max(number) FROM log_entries WHERE space = :space AND day = :day", day=day.isoformat()) or 0
 
 
@@ -117,7 +113,7 @@ def entry_keys(tx: Tx, day: date) -> set[str]:
 
 
 def put_entry(tx: Tx, day: date, row: EntryRow, text: str | None = None) -> None:
-    """An entry as it is from now on; without a text it still says what it said."""
+    """Write an entry; without a text the old one stays."""
     if text is None:
         db.update(tx, "log_entries", {"day": day, "number": row.number}, **vars(row))
     else:
@@ -125,25 +121,25 @@ def put_entry(tx: Tx, day: date, row: EntryRow, text: str | None = None) -> None
 
 
 def empty_entry(tx: Tx, day: date, number: int, *, text: str, **more: str) -> None:
-    """Forget what an entry says. Its number is not given again, and its key tells it from a new one."""
+    """Delete an entry's text. Its number is not given again, and its key tells it from a new one."""
     db.update(tx, "log_entries", {"day": day, "number": number}, text=text, hash=PURGED, secret=0, **more)
 
 
 def hash_again(tx: Tx, hashed: Callable[[date, str], str]) -> None:
-    """After a purge changed texts, hashes are of what is left: a hash of few words would give them away."""
+    """Hash the texts again after a purge: a hash of few words would give them away."""
     for day, number, hash, text in list(db.every(tx, "log_entries", "day, number, hash, text", key=2)):
         if hash != PURGED and (now := hashed(date.fromisoformat(day), text)) != hash:
             db.update(tx, "log_entries", {"day": day, "number": number}, hash=now)
 
 
 def entry_days(tx: Tx) -> list[date]:
-    """Every day of which an entry is remembered."""
     sql = "SELECT DISTINCT day FROM log_entries WHERE space = :space ORDER BY day"
     return [date.fromisoformat(day) for (day,) in tx.rows(sql)]
 
 
 def days_with(tx: Tx, *, held: bool, secret: bool = False) -> dict[date, int]:
-    """How many entries of each day the file holds, or does not; with `secret` only those with one. None is purged."""
+    """How many entries of each day the file holds, or does not hold; with `secret` only those with a secret. Purged
+    entries do not count."""
     sql = (
         "SELECT day, count(*) FROM log_entries WHERE space = :space AND held = :held AND secret >= :least "
         "AND hash <> :purged GROUP BY day ORDER BY day"
@@ -162,7 +158,7 @@ def days_of_others(tx: Tx) -> dict[date, int]:
 
 
 def log_end(tx: Tx, day: date) -> LogEnd | None:
-    """Where a day's log ended; known of the log that was last written to."""
+    """The end of a day's log; known only of the log that was written last."""
     known, _, rest = state(tx, _LOG_END).partition(" ")
     if known != day.isoformat():
         return None
@@ -188,7 +184,7 @@ def log_stamps(tx: Tx, since: date) -> dict[str, str]:
 
 
 def entry_counts(tx: Tx) -> dict[date, int]:
-    """How many entries of each log are searchable; `logs.entries` counts only what was there at the last compaction."""
+    """How many entries of each log are searchable; `logs.entries` holds the count of the last compaction."""
     day = "substr(id, 5, 10)"  # of log/2026-03-02#1
     found = tx.rows(f"SELECT {day}, count(*) FROM passages WHERE space = :space AND kind = 'log' GROUP BY {day}")
     return {date.fromisoformat(day): entries for day, entries in found}
@@ -213,24 +209,21 @@ def node(tx: Tx, id: str) -> NodeRow | None:
 
 
 def nodes_between(tx: Tx, level: str, first: date, last: date) -> list[NodeRow]:
-    """Nodes of one level whose first day lies between two days, in order."""
     between = "AND level = :level AND first_day BETWEEN :first AND :last ORDER BY first_day"
     return db.select(tx, NodeRow, "nodes", between, level=level, first=first, last=last)
 
 
 def ids(tx: Tx) -> list[str]:
-    """Every node, in order."""
     return [id for (id,) in tx.rows("SELECT id FROM nodes WHERE space = :space ORDER BY level, first_day")]
 
 
 def months(tx: Tx) -> dict[str, tuple[str, str]]:
-    """What the months say and what they were made from, as hashes by id, in order."""
+    """The hashes of the months' bodies and sources, by id, in order."""
     sql = "SELECT id, body_hash, source_key FROM nodes WHERE space = :space AND level = 'monthly' ORDER BY first_day"
     return {id: (said, made_from) for id, said, made_from in tx.rows(sql)}
 
 
 def capsules(tx: Tx, ids: Sequence[str]) -> list[str]:
-    """The capsules of some months, in the given order."""
     sql = "SELECT capsule FROM nodes WHERE space = :space AND id = :id"
     return [tx.value(sql, id=id) for id in ids]
 
@@ -241,7 +234,7 @@ def tentative(tx: Tx, level: str) -> list[NodeRow]:
 
 
 def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
-    """Id, status and whether it waits for a model, of every node that is not final; days before weeks, in order."""
+    """(id, status, waits for a model) of every node that is not final, in order."""
     sql = (
         "SELECT id, status, waiting FROM nodes WHERE space = :space AND (status = 'tentative' OR waiting = 1) "
         "ORDER BY level, first_day"
@@ -250,24 +243,21 @@ def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
 
 
 def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
-    """The node that has waited longest for a model's summary."""
     more = "AND waiting = 1 AND level = :level ORDER BY made_at, first_day LIMIT 1"
     return db.one(tx, NodeRow, "nodes", more, level=level)
 
 
 def wait_again(tx: Tx, id: str, *, at: int) -> None:
-    """A model failed on this node: others that wait come first."""
+    """After a model failed on this node, other waiting nodes come first."""
     db.update(tx, "nodes", {"id": id}, made_at=at)
 
 
 def generators(tx: Tx, level: str) -> list[str]:
-    """By whom the nodes of a level were made."""
     sql = "SELECT DISTINCT generator FROM nodes WHERE space = :space AND level = :level ORDER BY generator"
     return [generator for (generator,) in tx.rows(sql, level=level)]
 
 
 def set_waiting(tx: Tx, level: str, generator: str, *, waiting: bool) -> None:
-    """Have the nodes of one maker wait for a model, or no longer wait."""
     db.update(tx, "nodes", {"level": level, "generator": generator}, waiting=waiting)
 
 
@@ -303,18 +293,17 @@ def put_state(tx: Tx, name: str, value: str) -> None:
     db.put_row(tx, "tree_state", "name", name=name, value=value)
 
 
-REGROUPED = "regrouped"
-"""How often topics changed since a pass looked, and the entries' days."""
+REGROUPED = "regrouped"  # how often topics changed since the last pass, and the days of their entries
 
 
 def regroup(tx: Tx, days: Collection[str]) -> None:
-    """Note that entries of some days belong to another topic, or to one with another name."""
+    """Record that entries of some days belong to another topic, or to one with another name."""
     times, *known = (state(tx, REGROUPED) or "0").split()
     put_state(tx, REGROUPED, " ".join([str(int(times) + 1), *sorted({*known, *days})]))
 
 
 def forget_tree(tx: Tx) -> None:
-    """Everything here that can be made again."""
+    """Delete all rows here that can be made again."""
     for table in ("logs", "nodes", "tree_state"):
         tx.run(f"DELETE FROM {table} WHERE space = :space")
 
@@ -323,14 +312,13 @@ FORGOTTEN_AFTER = 30 * DAY  # a month, as the docstring says; chosen
 
 
 def readings_of(ctx: Context) -> dict[str, str]:
-    """The stamp of every source that this clone read in."""
     sql = "SELECT source, stamp FROM readings WHERE space = :space AND clone = :clone"
     with ctx.db.read(ctx.space) as tx:
         return dict(tx.rows(sql, clone=ctx.clone))
 
 
 def held_here(tx: Tx, clone: str, *, source: str) -> set[str]:
-    """The passages that a clone found in a source when it read it last."""
+    """The passages that a clone last found in a source."""
     sql = "SELECT ids FROM readings WHERE space = :space AND source = :source AND clone = :clone"
     return {id for (ids,) in tx.rows(sql, source=source, clone=clone) for id in ids.split("\n")}
 
@@ -347,7 +335,7 @@ def all_readings(tx: Tx) -> set[str]:
 
 
 def put_reading(tx: Tx, clone: str, source: str, *, stamp: str, ids: Collection[str], at: int) -> None:
-    """Remember how a clone read a source; one that is gone has no stamp and is forgotten."""
+    """Record how a clone read a source; without a stamp the source is gone and is deleted."""
     tx.run(
         "DELETE FROM readings WHERE space = :space AND source = :source AND (clone = :clone OR at < :long_ago)",
         source=source,
@@ -359,7 +347,7 @@ def put_reading(tx: Tx, clone: str, source: str, *, stamp: str, ids: Collection[
 
 
 def keep_only_readings(tx: Tx, clone: str, *, without: Collection[str]) -> None:
-    """Forget what other clones read in, and that this one found some passages."""
+    """Delete the readings of other clones, and the passages in `without` from this clone's."""
     tx.run("DELETE FROM readings WHERE space = :space AND clone <> :clone", clone=clone)
     for source, ids in tx.rows("SELECT source, ids FROM readings WHERE space = :space"):
         left = [id for id in ids.split("\n") if id not in without]
@@ -367,6 +355,6 @@ def keep_only_readings(tx: Tx, clone: str, *, without: Collection[str]) -> None:
 
 
 def forget_readings(tx: Tx, clone: str, *, besides: str) -> None:
-    """Every clone reads its files in again, but this one remembers what the source `besides` held."""
+    """Have every clone read its files again; this one keeps its reading of the source `besides`."""
     sql = "DELETE FROM readings WHERE space = :space AND NOT (clone = :clone AND source = :besides)"
     tx.run(sql, clone=clone, besides=besides)

@@ -1,7 +1,4 @@
-"""Rows of learnings, their tags and their sources.
-
-A learning gets one more source each time the same insight is captured again.
-"""
+"""Rows of learnings, their tags and their sources: one more source each time the same insight is captured."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def add_source(tx: Tx, learning: str, source: LearningSource) -> None:
 
 
 def keep_first_sources(tx: Tx, learning: str, *, count: int) -> None:
-    """Drop the sources that were added after the first so many."""
+    """Delete all sources after the first `count`."""
     tx.run(
         "DELETE FROM learning_sources WHERE space = :space AND learning_id = :learning AND position > :count",
         learning=learning,
@@ -40,20 +37,19 @@ def keep_first_sources(tx: Tx, learning: str, *, count: int) -> None:
 
 
 def sources_of(tx: Tx, learning: str) -> list[LearningSource]:
-    """Where a learning came from, first source first."""
     where = "AND learning_id = :learning ORDER BY position"
     return select(tx, LearningSource, "learning_sources", where, learning=learning)
 
 
 def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
-    """Those of some learnings that came up in an outcome, first or again."""
+    """Those of some learnings that have a source in an outcome."""
     where = "WHERE space = :space AND learning_id IN (:keys) AND outcome_id = :outcome"
     found = among(tx, f"SELECT learning_id FROM learning_sources {where}", learnings, outcome=outcome)
     return {id for (id,) in found}
 
 
 def contradicted(tx: Tx, learnings: Sequence[str]) -> set[str]:
-    """Those of some learnings that an open inbox item says contradict one named before them."""
+    """Those of some learnings that contradict an earlier one in the list, by an open inbox item."""
     sql = "SELECT subject, other FROM escalations WHERE space = :space AND kind = 'contradiction'"
     pairs = among(tx, f"{sql} AND resolved_at IS NULL AND subject IN (:keys)", learnings)
     return {max(pair, key=learnings.index) for pair in pairs if pair[1] in learnings}
@@ -80,7 +76,7 @@ SORTS = {
 
 @record
 class Filter:
-    """Which learnings a search wants; None means any. A domain in any case of letters."""
+    """None means any. The case of `domain` does not matter."""
 
     status: str | None = "active"
     domain: str | None = None
@@ -90,12 +86,11 @@ class Filter:
 
 
 def insert(tx: Tx, learning: Learning) -> None:
-    """A new learning with its tags and its passage."""
     insert_all(tx, [learning])
 
 
 def insert_all(tx: Tx, learnings: Sequence[Learning]) -> None:
-    """New learnings, table by table: a store takes a thousand rows of one kind far faster than in turns."""
+    """Written table by table: a thousand rows of one kind are far faster than in turns."""
     tx.run_many(db.insertion("learnings", _NAMES), map(_values, learnings))
     db.write_tags(tx, KIND, {learning.id: learning.tags for learning in learnings})
     passages.add_all(tx, [passage_of(learning) for learning in learnings])
@@ -131,7 +126,7 @@ def listed(
     limit: int,
     offset: int,
 ) -> tuple[list[Learning], int]:
-    """A page of learnings and how many there are in all; None means any, a domain in any case of letters."""
+    """A page of learnings and their number in all; None means any, the case of `domain` does not matter."""
     where = " AND confidence >= :min_confidence"
     params: dict[str, Any] = {"min_confidence": min_confidence}
     if status is not None:
@@ -157,7 +152,6 @@ def listed(
 
 
 def in_order(tx: Tx, ids: Sequence[str], *, sort: str) -> list[Learning]:
-    """Learnings by id, in one of the orders."""
     order = checked_sort(sort)
     keys = {f"key{number}": id for number, id in enumerate(ids)}  # in one statement, or the order would not hold
     within = ", ".join(f":{name}" for name in keys) or "NULL"
@@ -197,7 +191,7 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def all_of(tx: Tx) -> Iterator[Learning]:
-    """Every learning by id; what replaced another comes before what was replaced wherever one step suffices."""
+    """Every learning by id; a successor comes before what it replaced wherever one step suffices."""
     for superseded in ("", "NOT "):
         ids: list[str] = []
         for (id,) in every(tx, "learnings", "id", where=f" AND superseded_by IS {superseded}NULL"):
@@ -213,7 +207,7 @@ def ids(tx: Tx) -> list[str]:
 
 
 def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
-    """Those of `ids` that a filter lets through, with their confidence in thousandths.
+    """Those of `ids` that pass a filter, with their confidence in thousandths.
 
     Looked up by key alone, because a planner may prefer a worse index.
     """
@@ -226,9 +220,9 @@ def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
 
 
 def confidences_of(tx: Tx, docs: Sequence[int], wanted: Filter) -> dict[int, int]:
-    """Of passages by their index numbers, those whose learning a filter lets through, with its confidence.
+    """Of passages by index number, those whose learning passes a filter, with its confidence.
 
-    Of the outcomes it came from only the first is looked at; for the few that are chosen, `learning_sources` tells.
+    Only a learning's first outcome is compared; for the few that are chosen, `learning_sources` tells the others.
     """
     sql = (
         f"SELECT {_STATE}, p.doc FROM passages p JOIN learnings l ON l.space = p.space AND l.id = p.id "
@@ -249,7 +243,6 @@ def _passes(row: Sequence[Any], wanted: Filter) -> bool:
 
 
 def save(tx: Tx, learning: Learning, *, expect: int) -> None:
-    """Write an edited learning over version `expect`."""
     values = _values(learning)
     db.save(tx, "learnings", learning.id, expect=expect, **{name: values[name] for name in _EDITED})
     db.write_tags(tx, KIND, {learning.id: learning.tags})
@@ -257,12 +250,11 @@ def save(tx: Tx, learning: Learning, *, expect: int) -> None:
 
 
 def last_used(learning: Learning) -> int:
-    """The instant decay counts from: the last use, or the end of what was already taken."""
+    """Decay counts from here: the last use, or the end of the last decay."""
     return max(learning.created_at, learning.last_injected_at or 0, learning.last_decayed_at or 0)
 
 
 def unused_since(tx: Tx, before: int) -> list[str]:
-    """Active, unpinned learnings whose decay may be due."""
     rows = tx.rows(
         """
         SELECT id FROM learnings WHERE space = :space AND status = 'active' AND pinned = 0 AND created_at <= :before
@@ -291,7 +283,7 @@ def count_recurrence(tx: Tx, id: str, *, at: int) -> None:
 
 
 def count_verdict(tx: Tx, id: str, *, helpful: int, not_helpful: int, stored: int, at: int) -> None:
-    """Move the counters and the confidence together; `helpful` and `not_helpful` are steps."""
+    """Change counters and confidence together; `helpful` and `not_helpful` are steps."""
     tx.run(
         """
         UPDATE learnings SET confidence = :stored, times_helpful = times_helpful + :helpful,
@@ -322,7 +314,6 @@ def of_discovery(tx: Tx, discovery: str) -> Learning | None:
 
 
 def passage_of(learning: Learning) -> Passage:
-    """How a learning is searched: its four fields are the passage's four lines."""
     return Passage(
         id=learning.id,
         kind=KIND,

@@ -1,7 +1,7 @@
 """Which passages share rare words with a text: the candidates that search ranks and capture compares.
 
-The cost is bounded by `POSTINGS` whatever the text: once the rare words have brought enough candidates, common
-words only help to order them. Nothing in a text is syntax.
+`POSTINGS` bounds the cost of any text: once the rare words have brought enough candidates, common words only order
+them. Nothing in a text is syntax.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ POSTINGS = 25_000  # index entries read for one query; the rarest term always co
 ENOUGH = 2_000  # candidates from which on further terms only help to order them
 LONG = 8  # terms above which the least telling words of a text are left out
 TELLING = 0.92  # … beyond so much of its weight, rarest words first; recall is flat from 0.9 to 1 on five sets
-DECISIVE = 3  # of so few terms the index is asked quickly who holds one of them and another term
+DECISIVE = 3  # if one of the first three terms brings enough candidates, the others only look among its passages
 RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
-GRADES = (0.65, 0.35)  # the part of a word's weight that a passage has which makes much of it, or mentions it
+GRADES = (0.65, 0.35)  # the share of a word's weight for a passage with it as a main term, or as a mentioned one
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
 
 
@@ -36,9 +36,9 @@ SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny
 class Query:
     """A text as search understands it: its terms with the weight of each, rarest first.
 
-    `docs` says how many passages hold each, `total` against how many they were weighed. `held` fills with which ones,
-    as they are looked up: who asks the same thing of several kinds of passages reads the index once. Its keys are the
-    terms within whose passages was looked, none for all.
+    `docs` says how many passages hold each term, `total` against how many they were weighed. `held` caches which ones,
+    so that several searches for the same text read the index once; its keys are the terms to whose passages the lookup
+    was limited, none for all.
     """
 
     weights: dict[str, float]
@@ -48,7 +48,6 @@ class Query:
 
 
 def terms_in(text: str) -> list[str]:
-    """The terms of any text, however long."""
     return terms_of(clean(text[:QUERY_CHARACTERS]))
 
 
@@ -69,8 +68,7 @@ def candidates(
 ) -> list[int]:
     """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold.
 
-    What a passage makes much of counts for more than what it mentions (`store/db.py`). `among` are the only ones
-    wanted; without it all are.
+    A main term counts for more than a mentioned one (`store/db.py`). `among` limits the passages.
     """
     sums: dict[int, float] = {}
     chosen = _affordable(query, postings)
@@ -97,7 +95,7 @@ def candidates(
 
 
 def _decisive(query: Query, chosen: list[str]) -> list[str]:
-    """The first terms that alone bring candidates enough: of the others it matters only which of those hold them."""
+    """The first terms that alone bring enough candidates; the others are looked up only among those."""
     for place, term in enumerate(chosen[:DECISIVE], start=1):
         if query.docs[term] >= ENOUGH:
             return chosen[:place]
@@ -115,7 +113,7 @@ def _held(
 
 
 def _affordable(query: Query, postings: int) -> list[str]:
-    """The rarest terms that occur at all, as many as may be read and tell what the text is about."""
+    """The rarest terms that occur, as many as may be read and tell what the text is about."""
     weights = {term: query.weights[term] ** RARITY_POWER for term in query.weights if query.docs.get(term)}
     enough = sum(weights.values()) * (TELLING if len(weights) > LONG else 1)
     chosen: list[str] = []
@@ -131,5 +129,5 @@ def _affordable(query: Query, postings: int) -> list[str]:
 
 
 def rarity(total: int, docs: int) -> float:
-    """The weight of a term that so many of all passages hold."""
+    """The weight of a term that `docs` of all passages hold."""
     return math.log(1 + (total - docs + 0.5) / (docs + 0.5))
