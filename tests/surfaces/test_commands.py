@@ -19,7 +19,7 @@ def test_old_command_names_run_and_name_the_new_one(shell: Shell) -> None:
     done = shell.run("around", id)
     assert done.returncode == 0
     assert id in done.stdout.decode()
-    named = "recollect: around is called get --around 3 now; the next version drops the old name\n"
+    named = "recollect: around is now called get --around 3; the next version drops the old name\n"
     assert done.stderr.decode() == named
     for old in ("decisions", "backup", "tree", "verify", "themes list", "token list", "recall webhooks"):
         assert shell.run(*old.split()).returncode == 0, old

@@ -56,7 +56,7 @@ def test_git_passes_over_the_files_that_init_made_and_knows_them_once_the_memory
         command = ["git", "status", "--short", "-uall"]
         return subprocess.run(command, cwd=bare.folder, check=True, capture_output=True, text=True).stdout
 
-    assert "git passes over" in bare.said("init", *told(*HOSTS))
+    assert "git ignores" in bare.said("init", *told(*HOSTS))
     assert seen() == "?? recollect.toml\n"
     bare.said("init", "--share")
     assert ".mcp.json" in seen()

@@ -267,5 +267,5 @@ def test_a_command_that_is_interrupted_does_not_say_that_nothing_was_changed(she
             time.sleep(0.05)
         importing.send_signal(signal.SIGINT)
         assert importing.wait(timeout=30) == 130
-        assert importing.stderr.read().strip() == "recollect: stopped; what was saved before that stays"
+        assert importing.stderr.read().strip() == "recollect: stopped; what was saved before that is kept"
     assert shell.json("task", "outcome", "list")["outcomes"]

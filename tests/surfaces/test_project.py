@@ -157,7 +157,7 @@ def test_a_worktree_begun_before_the_settings_are_committed_is_the_same_memory(b
 def test_a_killed_cycle_is_waited_for_and_that_is_said(shell: Shell) -> None:
     with Memory.open(shell.folder, environ=shell.environ) as memory:
         db.take_lease(memory.context, "cycle", seconds=LEASE_SECONDS)
-    assert "killed keeps its turn for ten minutes" in shell.said("cycle")
+    assert "its lease ends after ten minutes" in shell.said("cycle")
     assert "backup: wrote" in shell.said("cycle", RECOLLECT_NOW="2026-03-02T09:10:01Z")
 
 
@@ -293,7 +293,7 @@ def test_a_folder_of_a_project_gets_a_memory_of_its_own_only_when_asked(shell: S
     part.mkdir()
     refused = shell.run("init", folder=part)
     assert refused.returncode == 1
-    assert f"belongs to the project in {shell.folder}" in refused.stderr.decode()
+    assert f"is part of the project in {shell.folder}" in refused.stderr.decode()
     assert list(part.iterdir()) == []
     assert shell.json("init", "--nested", folder=part)["made"]
     assert shell.json("init", folder=part) == {"made": [], "notes": []}

@@ -158,7 +158,7 @@ def test_a_clients_text_reaches_the_terminal_without_control_characters(shell: S
 
 def test_started_by_an_agent_it_prints_no_code(shell: Shell) -> None:
     with running(shell, CLAUDECODE="1") as server:
-        server.until("started by claude-code, so nobody can sign in")
+        server.until("claude-code started this, so nobody can sign in")
         assert httpx.get(f"{server.url}/health").status_code == 200
         assert "code" not in server.said.replace("claude-code", "")
 

@@ -1,4 +1,1 @@
-"""The command line: a thin surface over `Memory`.
-
-Knows how to read arguments and print results; knows nothing about how anything is done.
-"""
+"""The command line: reads arguments and prints results; everything else goes through `Memory`."""

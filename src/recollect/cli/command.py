@@ -1,7 +1,6 @@
-"""The table of commands and the program that runs one, importing its module when it is used; and what commands share.
+"""The table of commands, whose modules are imported when a command runs, and what commands share.
 
-Shared are options, the memory that a command is given, printing, tables, progress, and help pages of groups. A program
-gets JSON, a person short lines; tables and progress are drawn only on a terminal.
+A program gets JSON, a person short lines; tables and progress are drawn only on a terminal.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "learn": ("learnings", "Add, list, edit, rate and retire learnings."),
         "log": ("journal", "Append to the raw logs, read them and compact them."),
         "decide": ("decisions", "Record a decision."),
-        "inbox": ("staged", "List and resolve what needs a person."),
-        "undo": ("learnings", "Take back the last change to learnings, decisions, topics or your log."),
+        "inbox": ("staged", "List and resolve the questions that need a person."),
+        "undo": ("learnings", "Undo the last change to learnings, decisions, topics or your log."),
         "serve": ("serve", "Serve the memory to programs, and its web page to you."),
         "doctor": ("store", "Find problems and say how to fix them."),
     },
     "By noun": {
-        "topic": ("journal", "List, rename, merge and close what the journal is about."),
+        "topic": ("journal", "List, rename, merge and close the topics of the log."),
         "decision": ("decisions", "Review, list, edit and reverse decisions."),
         "theme": ("staged", "Add findings and group them into themes."),
         "staged": ("staged", "Stage learnings in a file and move them into documents."),
         "task": ("tasks", "Record what agents' tasks found and what they were shown."),
-        "model": ("serve", "Check models, and answer the questions they are asked."),
+        "model": ("serve", "Check models, or answer their questions yourself."),
         "store": ("store", "Back up, verify, move, import and purge the store."),
         "host": ("project", "Pause or remove hooks, trust settings, manage tokens."),
     },
@@ -59,10 +58,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "cycle": ("project", "Do all maintenance that is due."),
     },
 }
-"""Each command with its module and what it does, in the order and under the headings of the help page."""
-
-NAMED = {"open": "open_"}
-"""Functions that may not be named as their command."""
+"""Each command with its module and its help, in the order and under the headings of the help page."""
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 
@@ -89,11 +85,11 @@ OLD_NAMES = {verb: f"{noun} {verb}" for noun, verbs in _MOVED.items() for verb i
     "themes": "theme",
     "models": "model",
 }
-"""Commands as versions before 0.2 called them. They run in 0.2 and go with the version after it."""
+"""Names of commands before version 0.2. They still run in 0.2; the next version drops them."""
 
 
 class Commands(click.Group):
-    """A group that knows its commands' names and one-line help without importing them."""
+    """Knows the names and one-line help of its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -101,7 +97,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        found = getattr(import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}"), NAMED.get(cmd_name, cmd_name))
+        found = getattr(
+            import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}"), "open_" if cmd_name == "open" else cmd_name
+        )
         assert isinstance(found, click.Command)
         return found
 
@@ -124,21 +122,21 @@ def recollect(offline: bool) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and give its exit code: 0 fine, 1 no, 2 bad use, 3 the environment."""
+    """Run one command and return its exit code: 0 fine, 1 no, 2 bad use, 3 the environment."""
     if arguments and (new := OLD_NAMES.get(arguments[0])):
-        click.echo(f"recollect: {arguments[0]} is called {new} now; the next version drops the old name", err=True)
+        click.echo(f"recollect: {arguments[0]} is now called {new}; the next version drops the old name", err=True)
         arguments = [*new.split(), *arguments[1:]]
     try:
         code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except RecollectError as error:
-        said = " ".join(str(error).splitlines()).replace("`anyway`", "`--anyway`")  # as it is typed here
+        said = " ".join(str(error).splitlines()).replace("`anyway`", "`--anyway`")  # the option of the CLI
         click.echo(f"recollect: {said}", err=True)
         return error.exit_code
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.Abort as stop:  # a question that was not answered has no cause, an interrupted command has one
-        left = "what was saved before that stays" if stop.__cause__ else "nothing was changed"
+    except click.Abort as stop:  # click names a cause for an interrupted command, none for an unanswered question
+        left = "what was saved before that is kept" if stop.__cause__ else "nothing was changed"
         click.echo(f"recollect: stopped; {left}", err=True)
         return 130
     except click.ClickException as error:
@@ -146,15 +144,14 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
 
 
-HELD = "another process is doing this; a killed one holds its lease for ten minutes at most"
-
+HELD = "another process is doing this now; if it was killed, its lease ends after ten minutes at most"
 
 BOLD = ("\ue000", "\ue001")
-"""Marks around words that a terminal shows bold. Elsewhere they disappear, as all private characters do."""
+"""Marks around words that a terminal shows bold; `visible` removes them elsewhere."""
 
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:
-    """Print the value as JSON or the text for a person; a warning in the value goes to standard error."""
+    """Print the value as JSON or the text for a person; the value's warning goes to standard error."""
     if warning := getattr(value, "warning", ""):
         print(f"recollect: {visible(warning)}", file=sys.stderr)
     put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else _drawn_bold(text))
@@ -171,7 +168,7 @@ def redactions(kinds: Sequence[str]) -> str:
 
 
 def said(value: object) -> str:
-    """A value for a person: a dash for none, words for a list."""
+    """A value as a person reads it: a dash for none, words for a list."""
     if value is None or value == []:
         return "–"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -197,9 +194,9 @@ def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
     from rich.text import Text
 
     drawn = Table(*headings, box=None, header_style="none", pad_edge=False)
-    drawn.columns[0].no_wrap = True  # an id must stay one word to be copied
+    drawn.columns[0].no_wrap = True  # an id must stay in one line to be copied
     for column in drawn.columns[1:]:
-        column.overflow = "fold"  # no letter of the others may be cut off
+        column.overflow = "fold"  # wrap, cut nothing off
     for row in cells:
         drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
     console = Console(color_system=None)
@@ -218,7 +215,7 @@ class Output(NamedTuple):
     text: str
     code: int = 0
     note: str = ""
-    """For a person, on standard error; a program that asked for JSON reads the value."""
+    """Goes to standard error, unless JSON is asked for."""
 
 
 def listing(
@@ -230,7 +227,7 @@ def listing(
     offset: int = 0,
     **more: Any,
 ) -> dict[str, Any]:
-    """A list as `--json` prints it and REST answers it: the records under their noun, and which page they are."""
+    """A list in the form of `--json` and REST: the records under their noun, and which page they are."""
     return {key: found, "total": len(found) if total is None else total, "limit": limit, "offset": offset, **more}
 
 
@@ -243,12 +240,12 @@ of_status = click.option(
     help="Only learnings of this status.",
 )
 expecting = click.option("--version", type=int, help="Refuse if it has changed since this version.")
-because = click.option("--reason", default="", help="Why; shown by `why`.")
+because = click.option("--reason", default="", help="The reason, which `why` shows.")
 
 
 def paged(command: F) -> F:
     command = click.option("--offset", type=int, default=0, help="How many to skip.")(command)
-    return click.option("--limit", type=int, default=50, show_default=True, help="How many.")(command)
+    return click.option("--limit", type=int, default=50, show_default=True, help="How many to list.")(command)
 
 
 def page_of(key: str, found: Sequence[object], text: str, *, total: int, limit: int, offset: int) -> Output:
@@ -262,7 +259,7 @@ def common(command: F) -> F:
 
 
 def prints(command: Callable[..., Output | None]) -> Callable[..., int]:
-    """A command that is given the folder of its project; its answer, if any, is printed."""
+    """Give a command the folder of its project, and print its answer."""
 
     @common
     @wraps(command)
@@ -279,14 +276,14 @@ def prints(command: Callable[..., Output | None]) -> Callable[..., int]:
 
 
 def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
-    """A command that is given the memory of its project; its answer is printed when the memory is closed."""
+    """Give a command the memory of its project, and print its answer after closing the memory."""
 
     @prints
     @wraps(command)
     def run(project: str | None, **given: Any) -> Output | None:
         with open_memory(project) as memory:
             at = memory
-            if isinstance(given.get("id"), str):  # of whichever ring has it
+            if isinstance(given.get("id"), str):  # in any ring
                 at, given["id"] = memory.holding(given["id"])
             return command(at, **given)
 
@@ -294,9 +291,9 @@ def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
 
 
 def reads_input(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command standard input as `output`, read before the memory is opened.
+    """Give a command standard input as `output`.
 
-    A command that is refused without reading would break the pipe of an agent that is still writing.
+    It is read before anything can fail: a command that ends without reading breaks the pipe of an agent that writes.
     """
 
     @wraps(command)
@@ -307,7 +304,7 @@ def reads_input(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class Group(click.Group):
-    """Lists its commands in the order they were written, each with its whole first sentence."""
+    """Lists commands in the order of their definition, each with its whole first sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -319,9 +316,9 @@ class Group(click.Group):
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[..., object] | None]:
-    """What long work calls to report its progress, drawn on a terminal; None in a pipe.
+    """A callback that draws the progress of long work on a terminal; None in a pipe.
 
-    Work tells how many more are done, how much remains of how much, what it is at, or all of these about a part.
+    Call it with the number of items just done, (remaining, total), (part,) or (part, done, total).
     """
     if not sys.stderr.isatty():
         yield None

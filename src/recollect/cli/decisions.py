@@ -26,7 +26,13 @@ def _details(command: Any) -> Any:
             click.option("--reason", "reasons", multiple=True, metavar="KIND:TEXT", help="Why; may be repeated."),
             click.option("--pattern", help="The general rule behind it, as a sentence: principles are mined from it."),
             click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated."),
-            click.option("--bridge", "bridge", multiple=True, metavar="NAME=TEXT", help="structure=… and function=…."),
+            click.option(
+                "--bridge",
+                "bridge",
+                multiple=True,
+                metavar="NAME=TEXT",
+                help="What it looks like, structure=…, and what it is for, function=….",
+            ),
             click.option(
                 "--component", "components", multiple=True, metavar="NAME=NUMBER", help="Part of the confidence."
             ),
@@ -172,14 +178,14 @@ def _pair(text: str) -> tuple[str, str]:
 @click.option("--agent", help="Only this agent's.")
 @click.option("--limit", type=int, help="How many (50; 500 with --levels, not counting the wisdom level).")
 @click.option("--offset", type=int, default=0, help="How many to skip.")
-@click.option("--levels", is_flag=True, help="One page instead, each decision as long as its age allows.")
+@click.option("--levels", is_flag=True, help="Print one page instead, each decision as long as its age allows.")
 @click.option("--budget", type=int, metavar="TOKENS", help="With --levels: shorten the least important until it fits.")
 @answers
 def list_decisions(memory: Memory, query: str, levels: bool, budget: int | None, **wanted: Any) -> Output:
     """List decisions, newest first; --levels shows them as full text, summary, digest and wisdom."""
     wanted["limit"] = wanted["limit"] if wanted["limit"] is not None else 500 if levels else 50
     if budget is not None and not levels:
-        raise BadInput("--budget goes with --levels")
+        raise BadInput("--budget needs --levels")
     if not levels or query:
         return _list(memory, query, **wanted)
     page = memory.decisions.compacted(budget=budget, **wanted)

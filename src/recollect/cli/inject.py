@@ -1,6 +1,6 @@
-"""`recollect inject`, read by argparse: a worker calls it for every task, and click takes twice a bare interpreter.
+"""`recollect inject`, which workers run for every task: it uses argparse, because loading click doubles its start-up.
 
-The table of options is also what the help page and the documentation test read.
+The help page of `recollect inject` is made from the same table of options.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "--task": {"help": "Id of the task that is about to start.", "required": True},
-    "--outcome": {"help": "Id of what the task belongs to; its own learnings are left out.", "required": True},
+    "--outcome": {
+        "help": "Id of the outcome it belongs to; learnings from that outcome are left out.",
+        "required": True,
+    },
     "--title": {"help": "What the task is about."},
     "--description": {"help": "More about it; - reads standard input."},
     "--learning": {"help": "Inject this learning instead of searching; may be repeated.", "action": "append"},
-    "--max-learnings": {"help": "How many at most.", "type": int},
-    "--min-confidence": {"help": "Leave out what is below.", "type": float},
-    "--budget": {"help": "Tokens the block may take.", "type": int},
+    "--max-learnings": {"help": "How many learnings at most.", "type": int},
+    "--min-confidence": {"help": "Leave out learnings below this.", "type": float},
+    "--budget": {"help": "How many tokens the block may take at most.", "type": int},
     "--full": {"help": "Print whole task instructions with the learnings in place.", "action": "store_true"},
     "--json": {"help": "Print the learnings and the block as JSON.", "action": "store_true"},
     "--project": {"help": "Folder of the project, instead of the current one."},
@@ -38,7 +41,6 @@ class _Arguments(ArgumentParser):
 
 
 def main(arguments: list[str]) -> int:
-    """Print the block for a task; nothing relevant prints nothing."""
     try:
         return run(read(arguments))
     except RecollectError as error:
@@ -57,7 +59,7 @@ def read(arguments: list[str]) -> dict[str, Any]:
     for name, option in OPTIONS.items():
         parser.add_argument(name, **{**option, "required": False})
     given = vars(parser.parse_args(arguments))
-    for name, option in OPTIONS.items():  # argparse would name these before an option that it does not know
+    for name, option in OPTIONS.items():  # argparse would report these before an unknown option
         if option.get("required") and not given.get(name[2:]):
             parser.error(f"inject needs {name}")
     return given
@@ -83,7 +85,7 @@ def run(given: dict[str, Any]) -> int:
 
 
 def _whole(memory: Memory, given: dict[str, Any], section: str) -> str:
-    """Whole task instructions; memory knows the names of the task and its outcome if they were given once."""
+    """Whole task instructions, with the names of task and outcome if the memory knows them."""
     from recollect.text.frame import escape, task_instructions
 
     title, outcome = memory.work.called(task=given["task"], outcome=given["outcome"])

@@ -1,4 +1,4 @@
-"""`recollect log`: the raw journal and the tree made from it; `recollect topic`: what the journal is about."""
+"""`recollect log`: the raw journal and its tree of summaries; `recollect topic`: what the journal is about."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def log() -> None:
 
 @log.command()
 @click.argument("text", required=False)
-@click.option("--topic", help="What it is about (taken from the text when not given).")
+@click.option("--topic", help="What it is about; by default taken from the text.")
 @click.option(
     "--type",
     "kind",
     type=click.Choice(ENTRY_TYPES),
     default="project",
     show_default=True,
-    help="user and feedback are kept whole at every level.",
+    help="Summaries keep user and feedback entries whole.",
 )
 @click.option("--session", help="The session it belongs to; the day the session began decides the log.")
 @click.option("--request", help="What was asked for.")
@@ -67,7 +67,7 @@ def add(
     as_json: bool,
     **given: str | None,
 ) -> None:
-    """Append an entry to today's log; without TEXT and fields, or with -, it is read from standard input."""
+    """Append an entry to today's log. Without TEXT and fields, or with -, it reads standard input."""
     fields = [value for name, value in given.items() if name not in ("topic", "session")]
     if text == "-" or (text is None and not any((*fields, decisions, references)) and not sys.stdin.isatty()):
         text = read_stdin()
@@ -81,7 +81,7 @@ def add(
 @click.argument("id")
 @answers
 def adopt(memory: Memory, id: str) -> Output:
-    """Vouch for an entry from outside: it is written once more, so that summaries include it."""
+    """Vouch for an entry from outside: it is logged again, so that summaries include it."""
     after = memory.journal.adopt(id)
     return Output(after, f"{after.id}  {after.topic}")
 
@@ -103,7 +103,7 @@ def list_(memory: Memory, limit: int, offset: int) -> Output:
 @log.command()
 @answers
 def accept(memory: Memory) -> Output:
-    """Trust what others wrote and will write into the shared folder as an agent's; only a person may."""
+    """Trust all entries of others in the shared folder, now and later, as an agent's; only a person may."""
     done = memory.journal.accept()
     return Output(done, f"accepted {counted(done.entries, 'entry')} of others on {counted(done.days, 'day')}")
 
@@ -175,14 +175,14 @@ def topic() -> None:
 
 
 @topic.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only these; dormant: no mention for 90 days.")
+@click.option("--state", type=click.Choice(STATES), help="Only topics in this state; dormant: no mention for 90 days.")
 @paged
 @answers
 def list_topics(memory: Memory, state: str | None, limit: int, offset: int) -> Output:
     """List topics, latest mention first."""
     found, total = memory.topics.page(state=state, limit=limit, offset=offset)
     rows = [(each.id, each.name, each.state, each.entries, iso(each.last_at)[:10]) for each in found]
-    text = table(("id", "name", "state", "entries", "last"), rows, "no topic yet; log entries make them")
+    text = table(("id", "name", "state", "entries", "last"), rows, "no topics yet; log entries create them")
     return page_of("topics", found, text, total=total, limit=limit, offset=offset)
 
 

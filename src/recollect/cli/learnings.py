@@ -1,6 +1,6 @@
 """`recollect learn` and `recollect undo`.
 
-A learning may be typed in the user's own editor. What was typed is never lost: when it cannot be used, the file stays.
+Without options, `learn add` and `learn edit` open the user's editor. If the text cannot be used, its file is kept.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from recollect.store.topics import TopicRow
 NAMES = ("title", *COIA)
 _INTRODUCTION = (
     "# Lines that begin with # are ignored. Write after each colon; change nothing to cancel.\n"
-    "# Begin further lines of a text with two spaces.\n"
+    "# Indent further lines of a text by two spaces.\n"
 )
 _INDENT = "  "
-STRAY = ""  # the name under which text before the first field is read
+STRAY = ""  # the name for text before the first field
 
 
 @contextmanager
 def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The fields that the user changed; an error of ours while they are used says where the text is kept."""
+    """The fields that the user changed. If using them fails, the error names the file that keeps the text."""
     if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")) and not sys.stdin.isatty():
         raise BadInput("No terminal to open an editor in. Give the fields as options, or set $EDITOR")
     template = _INTRODUCTION + "".join(
@@ -95,7 +95,7 @@ def _failed(name: str) -> str:
 
 
 def _fields_in(path: Path) -> dict[str, str]:
-    """Fields by name; a field goes on until the next one begins."""
+    """Texts by field; each ends where the next field begins."""
     current: list[str] = []
     found = {STRAY: current}
     for line in path.read_text("utf-8-sig", "replace").split("\n"):
@@ -126,7 +126,7 @@ def learn() -> None:
 @click.option("--implication", help="How should this change future work?")
 @click.option("--action", help="The specific change to make.")
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
-@click.option("--domain", help="Such as database, testing, api-integration.")
+@click.option("--domain", help="Its area, such as database, testing, api-integration.")
 @click.option(
     "--pattern-type",
     type=click.Choice(PATTERN_TYPES),
@@ -161,7 +161,7 @@ def add(memory: Memory, to: str, **given: Any) -> Output:
     if captured.asked:
         said += f". It may contradict {', '.join(captured.asked)}; decide with: recollect inbox"
     if captured.taken:
-        said += f". Taken over: {_options(captured.taken)}"
+        said += f". Updated: {_options(captured.taken)}"
     if captured.left:
         said += f". Left unchanged: {_options(captured.left)}; edit it with `recollect learn edit` or `learn tag`"
     became = {name: value for name, value in vars(captured).items() if name != "learning"}
@@ -183,11 +183,11 @@ def _options(fields: tuple[str, ...]) -> str:
 @answers
 def list_(memory: Memory, ring: str, limit: int, offset: int, **wanted: Any) -> Output:
     """List learnings."""
-    if ring == ME and ME not in memory.context.rings.names:  # to list is no reason to begin it
-        raise NotFound("your own ring holds nothing yet; begin it with: recollect learn add --to me")
+    if ring == ME and ME not in memory.context.rings.names:  # listing must not create it
+        raise NotFound("your own ring is empty; add to it with: recollect learn add --to me")
     found, total = memory.ring(ring).learnings.page(limit=limit, offset=offset, **wanted)
     rows = [(each.id, f"{each.confidence:.3f}", each.status, each.title) for each in found]
-    nothing = "no such learnings; add one with: recollect learn add, or look wider: --status all"
+    nothing = "no such learnings; add one with: recollect learn add, or list more with: --status all"
     text = table(("id", "confidence", "status", "title"), rows, nothing)
     return page_of("learnings", found, text, total=total, limit=limit, offset=offset)
 
@@ -308,7 +308,7 @@ def pin(memory: Memory, id: str, off: bool) -> Output:
 def move(memory: Memory, learning: str, to: str) -> Output:
     """Move a learning to another ring, such as your own, which sessions of every project read."""
     done = memory.learnings.move(learning, to=to)
-    said = "which said so already" if done.merged else f"confidence {done.learning.confidence:.3f}"
+    said = "which already says so" if done.merged else f"confidence {done.learning.confidence:.3f}"
     return Output({**plain(done.learning), "merged": done.merged}, f"moved to ring {to}: {done.learning.id}, {said}")
 
 
@@ -334,13 +334,15 @@ def rate(memory: Memory, learning: str, task: str | None, verdict: Verdict) -> O
 
 @learn.command()
 @click.argument("id")
-@click.option("--title", help="Of a finding: the learning's title (the proposed rule).")
-@click.option("--context", default="", help="Of a staged entry: when it applies (that it was staged).")
-@click.option("--implication", default="", help="Of a staged entry: what it means for future work (the body).")
-@click.option("--action", default="", help="Of a staged entry: what to do (the title).")
+@click.option("--title", help="For a finding: the title; by default its proposed rule.")
+@click.option("--context", default="", help="For a staged entry: when it applies; by default that it was staged.")
+@click.option(
+    "--implication", default="", help="For a staged entry: what it means for future work; by default its body."
+)
+@click.option("--action", default="", help="For a staged entry: what to do; by default its title.")
 @answers
 def promote(memory: Memory, id: str, title: str | None, **fields: str) -> Output:
-    """Make a learning of a finding (finding/WORK-ID#2) or of a staged entry (its slug), with its provenance."""
+    """Turn a finding (finding/WORK-ID#2) or a staged entry (its slug) into a learning that names its source."""
     finding = id.startswith("finding/")
     if finding and any(fields.values()):
         raise BadInput("a finding takes --title only; edit the learning afterwards: recollect learn edit")
@@ -358,7 +360,7 @@ def promote(memory: Memory, id: str, title: str | None, **fields: str) -> Output
 @click.command()
 @answers
 def undo(memory: Memory) -> Output:
-    """Take back the last change to learnings, decisions, topics or your log; again takes back the one before."""
+    """Undo the last change to learnings, decisions, topics or your log; run it again to undo the one before."""
     restored = memory.data.undo()
     ring, _ = holder(memory.context, restored[0].id)
     memory = memory.ring(ring)

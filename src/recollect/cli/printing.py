@@ -1,8 +1,7 @@
-"""What every command needs of its process, without click: printing, reading, opening the memory, and who types. Also
-`recollect hook` and `recollect mcp`, which programs wait for.
+"""Printing, reading and opening the memory without loading click; `recollect hook` and `mcp`, which programs wait for.
 
-Output is UTF-8 whatever the locale says: what is piped must be what is stored. Trust comes from the channel: a terminal
-is a person's, unless a host's environment says that an agent types.
+Output is UTF-8 in every locale: piped text must equal stored text. A command counts as a person's, unless the
+environment says that a host runs it.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from recollect.store.project import Project
 
 
 def visible(text: str) -> str:
-    """Stored words as a terminal may show them: no escape sequence, no control or direction character."""
+    """Stored words without escape sequences, control and direction characters, safe for a terminal."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     return "".join(c for c in text if c.isprintable() or c in "\n\t\u200c\u200d")
 
 
 def put(text: str) -> None:
-    """Print an answer; an empty one prints nothing. A reader that closes the pipe, as `head` does, is not an error."""
+    """Print an answer unless it is empty. A reader that closes the pipe, as `head` does, is no error."""
     if not text or sys.stdout is None:
         return
     try:
@@ -51,7 +50,7 @@ def read_stdin() -> str:
 
 
 def _forget_output() -> None:
-    """Drop the buffer, which would fail again when Python closes the stream."""
+    """Redirect standard output: flushing its buffer would fail again when Python exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
@@ -64,12 +63,11 @@ def actor_of(environ: Mapping[str, str]) -> Actor:
 
 
 def find_project(folder: str | None) -> Project:
-    """The project of the folder a command runs in, or of `--project`."""
     return projects.find(Path(folder or "."), os.environ)
 
 
 def open_memory(folder: str | None, *, replay: bool = True) -> Memory:
-    """Its memory, on behalf of the user or agent that runs this process."""
+    """The memory, on behalf of the user or agent that runs this process."""
     return Memory.of(
         find_project(folder),
         actor=actor_of(os.environ),
@@ -90,9 +88,9 @@ def speak_mcp(folder: str | None) -> int:
 
 
 def answer_hook(arguments: list[str]) -> int:
-    """Answer `recollect hook EVENT --host H [--pid PID]`, which a host calls with JSON on standard input.
+    """Answer `recollect hook EVENT --host H [--pid PID]`, called with JSON on standard input.
 
-    It always exits with 0 and prints nothing but its answer: an agent must never stop because of its memory.
+    It always exits with 0 and prints only its answer: an agent must never stop because of its memory.
     """
     try:
         rest = [part for argument in arguments for part in argument.split("=", 1)]
@@ -103,7 +101,7 @@ def answer_hook(arguments: list[str]) -> int:
                 given[name] = rest.pop(at + 1)
                 rest.pop(at)
         (event,) = rest
-        import json  # `inject` does without
+        import json  # here, because `inject` does not need it
         import time
 
         from recollect.hosts.hook import respond, seconds_of, time_limit
@@ -114,6 +112,6 @@ def answer_hook(arguments: list[str]) -> int:
             payload = json.loads(said)
         pid = int(given.get("--pid", 0))
         respond(host, event, payload, os.environ, put, pid=pid, spent=time.monotonic() - began)
-    except BaseException:  # noqa: BLE001 — the fail-open edge: not even Ctrl-C may look like a refusal to the host
+    except BaseException:  # noqa: BLE001 — fail open: not even Ctrl-C may look like a refusal to the host
         pass
     return 0

@@ -1,4 +1,4 @@
-"""The project as a whole: `recollect init`, `status`, `cycle`, and `host` for the programs that use its memory."""
+"""`recollect init`, `open`, `status`, `cycle`, and `host` for the programs that use the memory."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--space", help="Name in the store; by default made from the folder's name.")
-@click.option("--timezone", help="IANA time zone that decides which day it is; by default the machine's.")
-@click.option("--join", is_flag=True, help="Use a space here that another place began, without being asked.")
+@click.option("--space", help="Name of the memory in the store; by default derived from the folder's name.")
+@click.option("--timezone", help="IANA time zone that decides when a day begins; by default the machine's.")
+@click.option("--join", is_flag=True, help="Use a space that another place began, without a question.")
 @click.option("--nested", is_flag=True, help="Begin a separate memory inside another project.")
 @click.option("--share", is_flag=True, help="Keep logs and findings in the repository, for a team without a server.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
@@ -76,18 +76,18 @@ def init(
         return
     above = projects.enclosing(root, os.environ)
     if above is not None and not nested:
-        raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
+        raise Refused(f"{root} is part of the project in {above} and uses its memory. For a separate one: --nested")
     if share and actor_of(os.environ).trust != "human":
         raise Forbidden("only a person may share the logs with everyone who has the repository")
     if share and not dry_run:
-        projects.trust(root, os.environ)  # a clone may bring the setting with it, which the user chooses here
-    # For a real run, too: what a host's file refuses is known before anything is made.
+        projects.trust(root, os.environ)  # the clone may have the setting already; the user confirms it here
+    # Also in a real run: a host's file that cannot be edited is refused before anything is made.
     found = projects.read(root, os.environ)
     settings = replace(found.settings, space=projects.chosen(root, os.environ, space) or "NEW-SPACE")
     diffs, notes = tell_hosts(project_target(replace(found, settings=settings), os.environ), hosts, dry_run=True)
     if dry_run:
         if not join and (held := held_by_others(root, os.environ, space)):
-            notes.append(f"{held.told} recollect init would ask whether {root} is to use it, too")
+            notes.append(f"{held.told} recollect init would ask whether {root} should use it too")
         emit({"diffs": diffs, "notes": notes}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
     actor = actor_of(os.environ)
@@ -111,7 +111,7 @@ def init(
 
 
 def _agreed(root: Path, space: str | None, *, join: bool, actor: Actor) -> tuple[str | None, bool]:
-    """The space that a person agreed to use here although other places began it, and whether one did."""
+    """The space to use here, and whether a person agreed to join one that other places use."""
     held = held_by_others(root, os.environ, space)
     kin = None
     if held is None and projects.chosen(root, os.environ, space) is None:  # a new name: is it a clone of a known one?
@@ -232,7 +232,7 @@ def cycle(memory: Memory) -> Output:
 def tell_hosts(
     target: HostFiles, hosts: Sequence[str], *, dry_run: bool, shared: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Have hosts call us. Gives what was made or, for a dry run, the diffs; and what there is to say."""
+    """Set up hosts. Returns what was made, or the diffs of a dry run; and notes for the user."""
     from recollect.hosts import host_files, install  # `status` and `cycle` do not need them
 
     state = projects.state_folder(os.environ)
@@ -259,7 +259,7 @@ def tell_hosts(
     if dry_run:
         return made, notes
     if not target.user and (hidden := install.keep_out_of_git(target, shared=shared)):
-        notes.append(f"git passes over {', '.join(hidden)} (in .git/info/exclude)")
+        notes.append(f"git ignores {', '.join(hidden)} (listed in .git/info/exclude)")
     return made, notes
 
 
@@ -276,16 +276,16 @@ def _from_now_on(target: HostFiles, hosts: Sequence[str]) -> list[str]:
     ]
     if not target.user and (target.root / ".gitmodules").exists():
         lines.append(
-            "An agent program that is started inside a submodule does not read these files. To have its sessions "
-            "remembered here, too: recollect init --all-projects"
+            "An agent program that is started inside a submodule does not read these files. To remember its sessions "
+            "too, run: recollect init --all-projects"
         )
     if target.user:
         lines.append(
-            "Where there is no memory yet, a session's start says so; to have it begin one silently, set "
+            "In a repository without a memory, a session says so when it starts. To begin one silently instead, set "
             'begin = "always" under [hosts] in ~/.config/recollect/config.toml'
         )
     if "codex" in hosts:
-        lines.append("Codex runs hooks only after you approved them: start codex, open /hooks and trust them")
+        lines.append("Codex runs hooks only after you approve them: start codex, open /hooks and trust them")
     return lines
 
 
@@ -320,7 +320,7 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
 
 
 @host.command()
-@click.option("--off", is_flag=True, help="Let them answer again.")
+@click.option("--off", is_flag=True, help="Let the hooks answer again.")
 @common
 def pause(off: bool, project: str | None, as_json: bool) -> None:
     """Silence the hooks of this project: agents are shown nothing, and nothing is captured."""
@@ -336,16 +336,16 @@ def pause(off: bool, project: str | None, as_json: bool) -> None:
 @host.command()
 @common
 def trust(project: str | None, as_json: bool) -> None:
-    """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
+    """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside folders."""
     if actor_of(os.environ).trust != "human":
         raise Forbidden("only a person may trust a repository's settings; read the file and run this yourself")
     file = projects.trust(projects.root_of(Path(project or "."), os.environ), os.environ)
-    emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
+    emit({"trusted": str(file)}, f"trusted {file} as it is now; after a change, trust it again", as_json=as_json)
 
 
 @host.group(cls=Group)
 def token() -> None:
-    """Make, list and revoke the tokens that programs show the server."""
+    """Make, list and revoke tokens, which admit programs to the server."""
 
 
 @token.command()
@@ -388,7 +388,7 @@ def list_(memory: Memory) -> Output:
     text = (
         table(("id", "name", "may", "made", "last used", "expires", "revoked"), rows)
         if rows
-        else "no tokens; make one: recollect host token new"
+        else "no tokens; make one: recollect host token new NAME"
     )
     return Output(listing("tokens", found), text)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("query", default="")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated.")
 @click.option("--since", help='Only from this day or time on; words such as "last week" and 2w work too.')
-@click.option("--until", help="Only up to this day (included) or time.")
+@click.option("--until", help="Only up to and including this day, or up to this time.")
 @click.option("--tag", help="Only learnings and decisions with this tag.")
 @click.option(
     "--trust", "trusts", multiple=True, type=click.Choice(TRUSTS), help="Only text with this trust; may be repeated."
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
 @of_status
 @answers
 def search(memory: Memory, query: str, limit: int | None, **options: Any) -> Output:
-    """Find anything in memory that fits a text; without a text list the latest. Finding nothing exits with 0."""
+    """Find anything in memory that matches a text; without one, list the latest. Exits with 0 if it finds nothing."""
     hits = memory.search(query, limit=limit, **options)
     limit, offset = memory.context.settings.search.limit if limit is None else limit, options["offset"]
     note = ""
     if not hits:
         used = [name for name in NARROWING if options[name]]
         note = nothing_found(query, [f"--{name.removesuffix('s')}" for name in used])
-        note += " Learnings out of use: --status all --min-confidence 0."
+        note += " To include learnings out of use: --status all --min-confidence 0."
     lines = [line for hit in hits for line in _shown(hit)]
     return Output(listing("results", hits, limit=limit, offset=offset), "\n".join(lines), note=note)
 
@@ -77,7 +77,7 @@ def get(memory: Memory, ids: tuple[str, ...], around: int | None) -> Output:
     """Show the full text of each ID; --around lists the texts before and after it in its session or document."""
     if around is not None:
         if len(ids) > 1:
-            raise BadInput("--around takes one ID")
+            raise BadInput("--around takes exactly one ID")
         return _around(memory, ids[0], around)
     found, missing = [], []
     for id in ids:
@@ -176,7 +176,7 @@ def _entry(found: EntryExplanation) -> str:
         f"{found.id}: {found.title} [{found.type}], trusted as {found.trust}",
         f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
         f"topic {found.topic}" if found.topic else "no topic",
-        " → ".join([*found.way, found.id]) if found.way else "no node leads to it yet: recollect log compact",
+        " → ".join([*found.way, found.id]) if found.way else "in no summary yet; make one with: recollect log compact",
     ]
     return "\n".join([*lines, *map(_event, found.events)])
 

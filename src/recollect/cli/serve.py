@@ -1,4 +1,4 @@
-"""Serving the memory: the page and the API, MCP and JSON-RPC; and `recollect model`, the models that it asks."""
+"""`recollect serve`, `mcp` and `rpc` for other programs, and `recollect model` for the models that the memory asks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from recollect.text.sentences import counted
 if TYPE_CHECKING:
     from recollect.api.spaces import Spaces
 
-STOP_SECONDS = 5  # that Ctrl-C waits for a running cycle; chosen
+STOP_SECONDS = 5  # chosen: how long Ctrl-C waits for a running cycle
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -43,9 +43,9 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--expose", is_flag=True, help="Allow an address that other machines can reach.")
 @click.option(
-    "--allow-host", "names", multiple=True, metavar="NAME", help="A name the server goes by, as a proxy sends it."
+    "--allow-host", "names", multiple=True, metavar="NAME", help="Another name of the server, such as a proxy's."
 )
-@click.option("--no-cycle", is_flag=True, help="Leave the daily cycle to something else.")
+@click.option("--no-cycle", is_flag=True, help="Do not run the daily cycle.")
 @in_project
 def serve(
     port: int | None, host: str, expose: bool, names: tuple[str, ...], no_cycle: bool, project: str | None
@@ -54,7 +54,7 @@ def serve(
     if host not in LOOPBACK and not expose:
         raise BadInput(
             f"{host} can be reached by other machines: any of them may try tokens and codes, and nothing is "
-            "encrypted. Put a TLS proxy in front of loopback instead (docs/serve.md), or say --expose"
+            "encrypted. Put a TLS proxy in front of loopback instead (docs/serve.md), or add --expose"
         )
     try:
         from recollect.api.app import make_app, make_server
@@ -69,7 +69,7 @@ def serve(
         listening = _listen(host, settings.port if port is None else port)
         at = listening.getsockname()[1]
         address = f"http://{_in_address(host)}:{at}"
-        # A name below .localhost is this machine's in every browser; an address of the network has to be itself.
+        # Every browser takes a name below .localhost for this machine; another machine needs the real address.
         own = page_name(memory.project.home) if host in (*LOOPBACK, "0.0.0.0", "::") else _in_address(host)
 
         def announce(code: str) -> None:
@@ -84,7 +84,7 @@ def serve(
             more = f" and {counted(len(others), 'other space')}" if others else ""
             _say(f"serving {first}{more} at {address}; Ctrl-C stops it")
             if starter.trust != "human":
-                _say(f"started by {starter.name}, so nobody can sign in to the page; start it from your own terminal")
+                _say(f"{starter.name} started this, so nobody can sign in to the page; start it from your own terminal")
             app = make_app(
                 spaces,
                 person=starter.name,
@@ -98,7 +98,7 @@ def serve(
 
 
 def _stop(*_: object) -> None:
-    """End the server. Python would die of a KeyboardInterrupt that met `exec`, even a caught one."""
+    """Raise SystemExit: a KeyboardInterrupt during `exec` would kill Python even where it is caught."""
     raise SystemExit(0)
 
 
@@ -109,7 +109,7 @@ def places(memory: Memory) -> dict[str, Path]:
 
 
 def page_name(home: Path) -> str:
-    """The name of the page, made once for each user: no other program knows it, so none is sent the page's cookie."""
+    """The host name of the page, made once for each user. Programs that do not know it never receive its cookie."""
     file = home / "page-name"
     with suppress(OSError):
         name = file.read_text("ascii").strip()
@@ -122,14 +122,14 @@ def page_name(home: Path) -> str:
 
 
 class _Visible(logging.Formatter):
-    """Log lines without raw control characters: a client's text must not reach the terminal that shows the code."""
+    """Removes control characters: a client's text must not control the terminal that shows the code."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
 
 
 def _start_logging() -> None:
-    """The only handler of the process: uvicorn would bring its own."""
+    """Install the only log handler; uvicorn would install its own."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Visible("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -137,7 +137,7 @@ def _start_logging() -> None:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, or asyncio does not switch Nagle's algorithm off and every answer takes 40 ms.
+    # Only for a socket of explicit type TCP does asyncio switch Nagle's algorithm off, which costs 40 ms an answer.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -161,7 +161,7 @@ def _only_server(memory: Memory, address: str) -> Iterator[None]:
 
 @contextmanager
 def _cycling(spaces: Spaces, hours: float) -> Iterator[None]:
-    """The daily cycle of every space, at once and then every so often, in a thread of its own."""
+    """Run the cycle of every space now and then every so many hours, in a thread."""
     stop = threading.Event()
 
     def run() -> None:
@@ -183,7 +183,7 @@ def _cycling(spaces: Spaces, hours: float) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        thread.join(STOP_SECONDS)  # a cycle that is cut off goes on where it was
+        thread.join(STOP_SECONDS)  # the next cycle continues one that is cut off
 
 
 def _in_address(host: str) -> str:
@@ -215,7 +215,7 @@ def rpc(project: str | None) -> None:
 
 
 EMBEDDER_MISSING = "pip install 'recollect-memory[embeddings]' brings an embedder"
-MOST_BYTES = 50_000_000  # thousands of answers of the longest kind; more is a wrong file
+MOST_BYTES = 50_000_000  # chosen: thousands of the longest answers; a larger file is probably the wrong one
 
 
 @click.group(cls=Group)
@@ -261,7 +261,7 @@ def pending(memory: Memory, limit: int | None) -> Output:
 
 
 def _read_answers(ctx: click.Context, param: click.Parameter, file: BinaryIO) -> list[Any]:
-    """The answers in a file, read before the memory is opened."""
+    """The answers in a file, read before the memory opens."""
     raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise BadInput(f"more than {MOST_BYTES:,} bytes; apply fewer answers at a time")

@@ -1,4 +1,4 @@
-"""`recollect staged`, `recollect theme` and `recollect inbox`: what waits to be distilled, and what needs a person."""
+"""`recollect staged`, `recollect theme` and `recollect inbox`: what waits to be distilled, or for a person."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def consolidate(memory: Memory, dry_run: bool, explain: bool) -> Output:
 @click.argument("entry")
 @answers
 def restore_entry(memory: Memory, entry: str) -> Output:
-    """Stage an entry again that left the staging file: consolidated, superseded, redundant or promoted."""
+    """Stage an entry again that was consolidated, superseded, redundant or promoted."""
     back = memory.staging.restore(entry)
     said = f"{back.title!r} is staged again"
     if back.taken_out_of:
@@ -88,7 +88,7 @@ def restore_entry(memory: Memory, entry: str) -> Output:
 @click.argument("entry")
 @answers
 def adopt_entry(memory: Memory, entry: str) -> Output:
-    """Vouch for an entry from outside, so that a consolidation may take it up. Only a person may."""
+    """Vouch for an entry from outside, so that it may be consolidated. Only a person may."""
     kept = memory.staging.adopt(entry)
     return Output({"slug": kept.slug, "title": kept.title}, f"adopted staged/{kept.slug}")
 
@@ -105,7 +105,7 @@ def split(memory: Memory, file: str, force: bool) -> Output:
 
 
 @staged.command()
-@click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is wrong.")
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if the index is wrong.")
 @answers
 def index(memory: Memory, check: bool) -> Output:
     """Rebuild the memory index from the permanent documents."""
@@ -167,7 +167,7 @@ def _said(run: Consolidation, *, dry_run: bool) -> str:
 
 @click.group(cls=Group)
 def theme() -> None:
-    """Themes that findings gather into, and their index."""
+    """Themes, into which findings are grouped, and their index."""
 
 
 @theme.group(cls=Group)
@@ -207,16 +207,16 @@ def show_finding(memory: Memory, id: str) -> Output:
 @click.argument("id")
 @answers
 def adopt_finding(memory: Memory, id: str) -> Output:
-    """Vouch for a finding from outside, so that themes may hold it. Only a person may."""
+    """Vouch for a finding from outside, so that themes may include it. Only a person may."""
     kept = memory.themes.adopt(id)
     return Output({"id": kept.id, **vars(kept)}, f"adopted {kept.id}")
 
 
 @theme.command()
-@click.option("--always", is_flag=True, help="Gather now, even if too few files are new.")
+@click.option("--always", is_flag=True, help="Group now, even if too few files are new.")
 @answers
 def run(memory: Memory, always: bool) -> Output:
-    """Gather findings into themes when enough raw files are new."""
+    """Group findings into themes if enough raw files are new."""
     done = memory.themes.run(always=always)
     if not done.ran:
         text = f"nothing due: {done.reason}"
@@ -235,7 +235,7 @@ def list_(memory: Memory) -> Output:
     text = table(("theme", "findings", "work units", "summary"), rows, "no themes yet")
     with suppress(NotFound):
         if not rows and memory.themes.index():
-            text += " in this clone's store; INDEX.md names some: recollect theme run --always takes them in"
+            text += " in this clone's store, but INDEX.md names some. To import them: recollect theme run --always"
     return Output(listing("themes", found), text)
 
 
@@ -295,7 +295,7 @@ def show_item(memory: Memory, number: int) -> Output:
 def resolve(memory: Memory, number: int, verb: str) -> Output:
     """Resolve an item with one of the verbs that `show` names."""
     done = memory.inbox.resolve(number, verb)
-    return Output(done, f"resolved item {number}: {verb}\ntake it back: recollect inbox reopen {number}")
+    return Output(done, f"resolved item {number}: {verb}\nto take it back: recollect inbox reopen {number}")
 
 
 @inbox.command()

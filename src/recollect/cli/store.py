@@ -1,4 +1,4 @@
-"""`recollect store` and `recollect doctor`: keep the store whole, move it, bring data in and out."""
+"""`recollect store` and `recollect doctor`: check, back up, move and purge the store, import and export."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def store() -> None:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @answers
 def backup(memory: Memory, file: Path | None) -> Output:
-    """Copy the store to FILE, or to the space's own backups, while others keep writing; the copy is checked."""
+    """Copy the store to FILE, or to the space's own backups, and check the copy. Others may keep writing."""
     with progress("copied") as told:
         done = memory.data.backup(file, progress=told)
     lines = [f"wrote {done.path} ({done.bytes:,} bytes, checked)", *(f"removed {path}" for path in done.removed)]
@@ -54,13 +54,13 @@ def backup(memory: Memory, file: Path | None) -> Output:
 @click.argument("file", type=click.Path(path_type=Path))
 @prints
 def restore(file: Path, project: str | None) -> Output:
-    """Replace the store by the backup FILE. The old store is kept; a damaged or newer FILE is refused."""
+    """Replace the store with the backup FILE. The old store is kept; a damaged or newer FILE is refused."""
     done = Rescue(find_project(project).root, actor=actor_of(os.environ)).restore(file)
     lines = [f"restored {done.path}"]
     if done.kept:
-        lines.append(f"the store that was here is kept: {done.kept}")
+        lines.append(f"the previous store is kept: {done.kept}")
     if done.files:
-        lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder")
+        lines.append(f"copied {counted(len(done.files), 'file')} of a server's vault into the project's folder")
     lines += [f"{path} was not replaced: the file in the project differs from the backup's" for path in done.left]
     if done.unpurged is not None:
         lines.append(
@@ -76,7 +76,7 @@ def restore(file: Path, project: str | None) -> Output:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @prints
 def verify(file: Path | None, project: str | None) -> Output:
-    """Compare everything derived with its source; with FILE, say whether a backup would restore."""
+    """Compare all derived data with its source; with FILE, check whether that backup would restore."""
     if file is not None:
         checked = check_file(file)
         text = f"{file} would restore: schema {checked.version}, spaces {', '.join(checked.spaces) or 'none'}"
@@ -124,7 +124,7 @@ def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: st
 
 
 def _silent_hosts(project: Project) -> Iterator[Discrepancy]:
-    """The hosts whose files `init` wrote and git, or a person, took away: their sessions are not remembered."""
+    """The hosts whose sessions are not remembered, because git or a person removed the files that `init` wrote."""
     from recollect.hosts.install import launcher_fault, project_target, told, users_target
 
     here = told(project_target(project, os.environ))
@@ -172,10 +172,10 @@ def _code(findings: Sequence[Discrepancy], *, strict: bool) -> int:
 
 
 @store.command()
-@click.option("--files", is_flag=True, help="First write the log entries again that are remembered but in no file.")
+@click.option("--files", is_flag=True, help="First write the log entries that are in the store but in no file.")
 @answers
 def rebuild(memory: Memory, files: bool) -> Output:
-    """Rebuild everything derived: the tree, passages, term counts, indexes, counters."""
+    """Rebuild all derived data: the tree, passages, term counts, indexes, counters."""
     with progress("passages") as told:
         done = memory.data.rebuild(files=files, progress=told)
     said = f"wrote {', '.join(done.files)}; " if done.files else ""
@@ -276,7 +276,7 @@ def _gathered(found: ImportedPieces) -> list[str]:
 @click.option("--text", help="Remove this text everywhere, also inside longer words.")
 @click.option("--secrets", is_flag=True, help="Remove every secret that `doctor --secrets` finds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @answers
 def purge(memory: Memory, id: str | None, text: str | None, secrets: bool, dry_run: bool, yes: bool) -> Output:
     """Remove the record ID and what quotes it, or a text or secrets everywhere. It cannot be undone."""

@@ -1,6 +1,6 @@
-"""`recollect brief`, `last` and `task`: what sessions and tasks were shown; help pages of `hook` and `inject`.
+"""`recollect brief`, `last` and `task`: what sessions and tasks were shown.
 
-Those two are run by readers of their own, which do not load click.
+Also the help pages of `hook` and `inject`, which run without click.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--host", type=click.Choice(list(HOSTS)), default="claude-code", show_default=True, help="For its limits."
+    "--host", type=click.Choice(list(HOSTS)), default="claude-code", show_default=True, help="Use its limits."
 )
 @answers
 def brief(memory: Memory, host: str) -> Output:
     """Print what a session here starts with, byte for byte."""
     room = HOSTS[host].room
-    if host != "claude-code":  # which takes a longer PATH from us
+    if host != "claude-code":  # whose hooks extend its PATH instead
         room = replace(room, program=program(memory.project, os.environ))
     shown = memory.brief(room)
     return Output(shown, shown.text.removesuffix("\n"))
@@ -93,7 +93,7 @@ def observe(memory: Memory, output: str, task: str, outcome: str | None, title: 
         became = f"→ {discovery.learning_id}" if discovery.learning_id else f"skipped: {discovery.skipped}"
         lines.append(f"{discovery.type}: {shorten(discovery.content, 100, placeholder=' …')} {became}")
     if seen.known_before:
-        lines.append(f"{seen.known_before} known from before")
+        lines.append(f"{seen.known_before} already known")
     if seen.unknown_types:
         lines.append(f"unknown types, kept as {UNTYPED}: {', '.join(seen.unknown_types)}")
     return Output(seen, "\n".join(lines) or "no discoveries")
@@ -187,7 +187,7 @@ def feedback(memory: Memory, output: str, task: str) -> Output:
     said = {
         "counted": taken.counted,
         "rated before": taken.repeated,
-        "both verdicts at once, so none": taken.both,
+        "both verdicts at once, so neither counts": taken.both,
         "never shown to this task": taken.not_injected,
     }
     lines = [f"{what}: {', '.join(ids)}" for what, ids in said.items() if ids]
@@ -201,16 +201,16 @@ def feedback(memory: Memory, output: str, task: str) -> Output:
 def hook(event: str, host: str, pid: int) -> int:
     """Answer EVENT of an agent program: its JSON on standard input, our answer on standard output.
 
-    Hosts call it; `recollect init --host HOST` tells them to. It always exits with 0.
+    Agent programs call it after `recollect init --host HOST`. It always exits with 0.
     """
     return answer_hook([event, "--host", host, "--pid", str(pid)])
 
 
 @click.command()
 def inject(**given: Any) -> int:
-    """Print the learnings that matter for a task, as Markdown, and remember that it was shown them.
+    """Print the learnings that are relevant to a task, as Markdown, and record that it was shown them.
 
-    Nothing relevant prints nothing and exits 0.
+    If none is relevant, it prints nothing and exits with 0.
     """
     return run({name: value for name, value in given.items() if value})
 
