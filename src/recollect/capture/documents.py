@@ -58,8 +58,7 @@ def shared_path(ctx: Context) -> str:
 def refresh(ctx: Context, *, read: Mapping[str, str] | None = None, most: int | None = None, anew: bool = False) -> int:
     """Read the documents that changed since the last time, at most `most` of them; gives how many it read.
 
-    `read` are the stamps of the sources that were read, where the caller has them. With `anew` every document is read:
-    another clone may have read other versions.
+    `read` are known stamps of sources. With `anew` every document is read: another clone may have read other versions.
     """
     stamps = _stamps(ctx)
     changed = _changed(stamps, journal.readings_of(ctx) if read is None else read, anew=anew)[:most]

@@ -133,8 +133,6 @@ def archive(
 
 
 def restore(ctx: Context, id: str) -> Learning:
-    """Bring an archived or superseded learning back into use."""
-
     def change(tx: Tx, learning: Learning) -> Learning:
         return _aging_again(tx, ctx, learning, replace(learning, status="active", superseded_by=None))
 

@@ -35,8 +35,6 @@ HELD_BACK = "dismissed: held back"  # the disposition of a finding that a person
 
 @record
 class Survey:
-    """The raw files of the folder."""
-
     files: tuple[WorkFile, ...]
     skipped: tuple[SkippedFile, ...]
 
@@ -106,7 +104,6 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
 
 
 def get(ctx: Context, id: str) -> Finding:
-    """A finding by its id, such as finding/wu-1#2."""
     for file in survey(ctx).files:
         for finding in file.findings:
             if finding.id == id:

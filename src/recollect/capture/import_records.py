@@ -201,7 +201,7 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
 
 
 def _refuse_unknown(values: object, kind: type[Reason | Bridge]) -> None:
-    """Unknown fields of a reason or bridge would be lost text; those of a line are what other tools add."""
+    """Refuse unknown fields of a reason or bridge, whose text would be lost; a line may have any field."""
     if isinstance(values, Mapping) and (unknown := values.keys() - {field.name for field in fields(kind)}):
         raise BadInput(f"a {kind.__name__.lower()} has no field {', '.join(sorted(map(str, unknown)))[:200]}")
 

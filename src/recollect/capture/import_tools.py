@@ -133,7 +133,6 @@ _KINDS: dict[str, DiscoveryType] = {
 
 
 def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:
-    """What the database holds of one project."""
     with foreign.database(file) as connection:
         if not foreign.columns(connection, "observations"):
             raise BadInput(f"{file} has no observations; it is not a database of claude-mem")
@@ -232,7 +231,6 @@ _CATEGORIES: dict[DiscoveryType, tuple[str, ...]] = {
 
 
 def read_markdown(folder: Path) -> Iterator[Piece | SkippedPiece]:
-    """Every note below a folder."""
     for file in markdown_files(folder):
         if file.text is None:
             yield SkippedPiece(place=file.path, reason=file.why)

@@ -156,7 +156,7 @@ def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
 
 
 def _meaning(ctx: Context, new: NewLearning) -> tuple[str, Any] | None:
-    """The embedder's name and the vector of a new learning; None where the store has no vectors to compare."""
+    """The embedder's name and the vector of a new learning; None where nothing in the store has vectors."""
     embedder = ctx.models.embedder()
     if embedder is None or not ctx.read(vectors.known, embedder.name):
         return None

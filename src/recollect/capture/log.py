@@ -161,14 +161,12 @@ def adopt(ctx: Context, id: str) -> Entry:
 
 @record
 class Accepted:
-    """How many entries of others became an agent's, and on how many days."""
-
     entries: int
     days: int
 
 
 def accept(ctx: Context) -> Accepted:
-    """Trust what others wrote and will write into the shared folder as an agent's, instead of entry by entry."""
+    """Trust what others wrote and will write into the shared folder as an agent's."""
     check_may(ctx.actor.trust, "log", "adopt")
     count, found = 0, ctx.read(journal.days_of_others)
     with ctx.db.write(ctx.space) as tx:

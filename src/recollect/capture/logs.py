@@ -49,15 +49,12 @@ class LogDay:
 
 @record
 class FileFault:
-    """A file that needs a person: its path, and what is wrong there."""
-
     path: str
     detail: str
     remedy: str
 
 
 def today(ctx: Context) -> date:
-    """Today in the project's time zone."""
     return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
 
 
@@ -82,14 +79,13 @@ def days(stamps: Iterable[str]) -> list[date]:
 
 
 def listed(ctx: Context) -> list[LogDay]:
-    """The days with a log, newest first."""
     known = ctx.read(journal.entry_counts)
     there = {*days(ctx.vault.stamps()), *ctx.read(journal.entry_days)}
     return [LogDay(day=day, entries=known.get(day, 0)) for day in sorted(there, reverse=True)]
 
 
 def show(ctx: Context, day: date) -> str:
-    """The text of a day's log, without secrets and with what the file no longer holds."""
+    """The text of a day's log, without secrets and with entries that the file lost."""
     return _written(ctx, day).text
 
 
@@ -102,14 +98,12 @@ def _written(ctx: Context, day: date) -> LogText:
 
 @record
 class WrittenEntry:
-    """An entry of a log and its author, where known."""
-
     entry: Entry
     who: str
 
 
 def entries_of(ctx: Context, day: date) -> list[WrittenEntry]:
-    """The entries of a day in order, without secrets and with what the file no longer holds."""
+    """The entries of a day in order, without secrets and with those that the file lost."""
     items = _written(ctx, day).items
     return [WrittenEntry(entry=item.entry, who=item.row.who if item.row else "") for item in items if item.entry]
 
@@ -209,7 +203,6 @@ def index(tx: Tx, ctx: Context, log: LogText, *, ours: Mapping[str, str] | None 
 
 
 def remember(tx: Tx, ctx: Context, log: LogText, *, ours: Mapping[str, str] | None = None) -> None:
-    """Write what changed in a log's entries to their rows."""
     ours = ours or {}
     for place, item in enumerate(log.items, start=1):
         key = item.entry.key if item.entry else ""

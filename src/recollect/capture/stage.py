@@ -47,8 +47,6 @@ Jotted between hand-offs, one `##` section each. `recollect staged consolidate` 
 
 @record
 class NewStaged:
-    """A rule as the title, and more about it."""
-
     title: str
     body: str = ""
 
@@ -136,7 +134,6 @@ def hold(ctx: Context, slug: str, *, on: bool = True) -> StagedEntry:
 
 
 def find_entry(ctx: Context, id: str) -> StagedEntry:
-    """A staged entry by its id or slug."""
     slug = id.removeprefix(f"{KIND}/")
     found = read_staging(read_file(ctx)).entry(slug)
     if found is None:
@@ -176,10 +173,7 @@ def said(ctx: Context) -> StagingText:
 
 
 def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, anew: bool = False) -> None:
-    """Make search follow the file, which people and agents also edit by hand; with `anew` even if it is unchanged.
-
-    `read` are the stamps of the sources that were read, where the caller has them.
-    """
+    """Make search follow the file, which is also edited by hand; with `anew` even if it is unchanged."""
     folder, _, name = ctx.settings.staging.file.rpartition("/")
     stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # taken before the text is read
     if not stamp or (not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp):

@@ -251,8 +251,6 @@ class TopicEntry:
 
 @record
 class TopicView:
-    """A topic with the other names it is known by and its latest entries."""
-
     topic: TopicRow
     aliases: tuple[str, ...]
     entries: tuple[TopicEntry, ...]
@@ -393,7 +391,6 @@ def _changed(ctx: Context, verb: str, given: Sequence[str], change: Callable[...
 
 
 def _state(tx: Tx, id: str) -> dict[str, Any]:
-    """What a change may touch of a topic."""
     return {
         **rows.columns(tx, id),
         "aliases": [alias for alias, _ in rows.aliases(tx, id)],

@@ -64,8 +64,6 @@ def priority(decision: Decision) -> tuple[int, float, int, str]:
 
 @record
 class Summary:
-    """A decision at the summary level."""
-
     id: str
     category: str
     stakes: str
@@ -257,7 +255,6 @@ def full_text(decision: Decision) -> str:
 
 
 def headline(shown: Decision | Summary | DigestLine) -> str:
-    """A decision of any level in a few words."""
     if isinstance(shown, DigestLine):
         return shown.text
     return shown.summary if isinstance(shown, Summary) else digest_wording(shown)

@@ -56,7 +56,7 @@ class AwaitedReview:
 
 @record
 class Compaction:
-    """How many decisions are at each level, how many wordings were prepared, and how many wait for a model."""
+    """Counts of decisions at each level, of wordings prepared, and of those that wait for a model."""
 
     levels: dict[str, int]
     prepared: int
@@ -228,8 +228,6 @@ def _wisdom_now(
 
 @record
 class DecisionHit:
-    """A decision that was found, as its level shows it."""
-
     id: str
     level: Level
     out_of_use: str

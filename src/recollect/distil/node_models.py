@@ -125,9 +125,9 @@ def summary_question(material: Material) -> Ask[str]:
 
 
 def _accepted(text: str, material: Material) -> str:
-    """A model's summary with the points it left out put back; raises BadInput when it cannot be used.
+    """Put back the points that a model's summary left out; raise BadInput when it cannot be used.
 
-    What a person said of themselves or as feedback is put in as it was said, whatever the model made of it.
+    What a person said of themselves or as feedback stays in their words.
     """
     body = text
     reason = nodes.fault(body, material)

@@ -81,8 +81,6 @@ class Ages:
 
 @record
 class StagingFile:
-    """A staging file read together with its history."""
-
     path: str
     text: str
     staging: StagingText
@@ -139,7 +137,6 @@ def read_with_history(ctx: Context, path: str) -> StagingFile:
 
 
 def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> ConsolidationPlan:
-    """The trigger test, the freshness test and the batch, by the settings."""
     return plan(
         file.entries,
         lines=file.staging.lines,
@@ -180,7 +177,6 @@ class EntryOutcome:
 
     @property
     def left(self) -> bool:
-        """Whether it left the staging file."""
         return self.fate in ("consolidated", "superseded", "redundant")
 
 
@@ -333,7 +329,7 @@ NEW_DOCUMENT = "# Learnings\n"  # begins the document for entries that fit no ot
 
 @record
 class Refactored:
-    """What a split made: every file it wrote, by path; none when the document was short enough."""
+    """The files that a split wrote; none when the document was short enough."""
 
     path: str
     written: tuple[str, ...]
@@ -341,7 +337,7 @@ class Refactored:
 
 @record
 class IndexState:
-    """The memory index: what is, or was, wrong with it, and whether it was written."""
+    """What is, or was, wrong with the memory index, and whether it was written."""
 
     path: str
     problems: tuple[IndexProblem, ...]
@@ -384,9 +380,9 @@ def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
 
 
 def split_document(ctx: Context, path: str, documents: Mapping[str, str], started: Mapping[str, str]) -> dict[str, str]:
-    """Every file that changes when a document is split: its parts, itself, and documents that link to it.
+    """The new text of every file that a split changes: the parts, the document, and documents that link to it.
 
-    `started` are the documents before this run changed any: another author made what is not committed in those.
+    `started` are the documents before this run: what is uncommitted in those is another author's.
     """
     done = _parts(path, documents)
     if done is None:
@@ -410,7 +406,6 @@ def _parts(path: str, documents: Mapping[str, str]) -> Split | None:
 
 
 def check_index(ctx: Context) -> IndexState:
-    """What is wrong with the memory index; nothing is written."""
     at = ctx.settings.consolidate.index
     found = text.check_index(ctx.worktree.read(at) or "", load_documents(ctx), at)
     return IndexState(path=at, problems=tuple(found), written=False)
@@ -424,7 +419,6 @@ def index_change(ctx: Context, documents: Mapping[str, str]) -> tuple[str | None
 
 
 def write_index(ctx: Context) -> IndexState:
-    """Make the memory index what the documents say."""
     at, documents = ctx.settings.consolidate.index, load_documents(ctx)
     before, after = index_change(ctx, documents)
     if before == after:

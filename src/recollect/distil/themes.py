@@ -175,7 +175,6 @@ def index(ctx: Context) -> str:
 
 
 def planned_from_file(ctx: Context, name: str) -> PlannedTheme:
-    """A theme with the lines of its file."""
     theme, text = text_of(ctx, name)
     return PlannedTheme(theme=theme, text=parse_theme(name, text))
 

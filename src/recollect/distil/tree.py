@@ -231,7 +231,7 @@ class Pass:
 
 
 def find_changes(files: NodeFiles, *, everything: bool) -> tuple[set[Period], str]:
-    """The periods whose log, node or topics changed, and what the store says of the topics."""
+    """The periods whose log, node or topics changed, and the store's note of regrouped topics."""
     now = folder_stamps(files)
     with files.ctx.db.read(files.ctx.space) as tx:
         thorough = everything or journal.state(tx, "looked on") != files.today.isoformat()
@@ -261,7 +261,6 @@ def mark_begun(tx: Tx) -> None:
 
 
 def remember_stamps(files: NodeFiles, tx: Tx, stamps: dict[str, str]) -> None:
-    """Store the stamps at the end of a pass, and that it ended."""
     journal.put_state(tx, _BEGUN, "")
     journal.put_state(tx, "looked on", files.today.isoformat())
     journal.put_state(tx, journal.UNREADABLE, " ".join(sorted(path for path in files.unreadable if "/" not in path)))
@@ -321,10 +320,8 @@ LEASE = "tree"
 
 @record
 class Compacted:
-    """What a pass did. `held`: another process has the lease. `waiting`: nodes that wait for a model.
-
-    `kept`: copies of nodes that a person had edited, made before they were written again.
-    """
+    """What a pass did. `held`: another process has the lease. `waiting`: nodes that wait for a model. `kept`: copies of
+    nodes that a person had edited."""
 
     held: bool = False
     changes: tuple[NodeChange, ...] = ()
@@ -352,9 +349,9 @@ class NodeView:
 def compact(
     ctx: Context, *, everything: bool = False, asking: bool = True, progress: Progress | None = None
 ) -> Compacted:
-    """Bring every node up to date. With `everything`, ignore stamps and let a model summarise all waiting nodes.
+    """Bring every node up to date. `everything` ignores stamps and lets a model summarise all waiting nodes.
 
-    Not `asking`, only cached answers are used.
+    Unless `asking`, only cached answers are used.
     """
     check_may(ctx.actor.trust, "log", "consolidate")
     lease = db.take_lease(ctx, LEASE, seconds=LEASE_SECONDS)

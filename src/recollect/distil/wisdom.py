@@ -55,8 +55,7 @@ class SharedSentence:
 
 @record
 class Wisdom:
-    """One category's wisdom; `key_principles` and `common_failure_mode` are what pages print of `principles` and
-    `failure_mode`."""
+    """One category's wisdom; `key_principles` and `common_failure_mode` are the lines that pages print."""
 
     category: str
     decisions: int
@@ -138,8 +137,8 @@ def wilson(rate: float, count: int) -> tuple[float, float]:
 def principles_of(decisions: Sequence[Decision], judge: Judge | None = None) -> tuple[SharedSentence, ...]:
     """Sentences that successful decisions share, most confirmed first.
 
-    Only the success of an active decision confirms. A failure with the same pattern counts against it, and a sentence
-    that failed at least as often as it was confirmed is dropped.
+    Only an active success confirms; a failure with the same pattern counts against. A sentence that failed at least as
+    often as it was confirmed is dropped.
     """
     voices: list[tuple[str, str, bool]] = []
     for decision in decisions:

@@ -121,7 +121,7 @@ def rate(ctx: Context, learning: str, verdict: Verdict | None, *, task: str | No
 def _lowered_lately(tx: Tx, ctx: Context, id: str) -> bool:
     """Whether this program lowered the learning within a day: invented tasks must not switch off what is known.
 
-    People may do it again, and so may hooks and commands, which speak for a session that a person runs.
+    People may repeat it, and so may hooks and commands, which act in a session that a person runs.
     """
     if ctx.actor.trust == "human" or ctx.actor.channel not in PROGRAMS:
         return False
@@ -226,10 +226,9 @@ def _within(ctx: Context, stored: int, wanted: int) -> int:
 
 
 def decay(ctx: Context) -> int:
-    """Lower the confidence of unused learnings, once per full period since the last use, however often this runs.
+    """Lower the confidence of unused learnings, once per full period since the last use; gives how many lost some.
 
-    Gives how many lost confidence. The end of the last counted period is stored, not the time of the run, so that a
-    late run takes neither more nor less.
+    The end of the last counted period is stored, not the time of the run, so a late run takes neither more nor less.
     """
     changed = 0
     now = ctx.clock.now()

@@ -60,8 +60,6 @@ _KEPT = lazy(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)"
 
 @record
 class Brief:
-    """The text and the names of its parts."""
-
     text: str
     parts: tuple[str, ...]
 
@@ -295,7 +293,6 @@ class _Telling:
         return max((self._today - day_of(at, self._zone)).days, 0)
 
     def _away(self) -> int:
-        """Days since the last entry."""
         return self._age(self._latest[0].at) if self._latest else 0
 
 

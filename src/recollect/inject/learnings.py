@@ -114,7 +114,6 @@ def nearest(rings: list[tuple[str, list[Fitting]]], slots: int) -> list[Fitting]
 
 
 def shown(found: list[Fitting], budget: int) -> Chosen:
-    """As many learnings as fit, and the block that shows them."""
     rings = {one.learning.id: one.ring for one in found if one.ring}
     fitting, markdown = fit([one.learning for one in found], budget, rings)
     return Chosen(learnings=fitting, markdown=markdown, rings=rings)

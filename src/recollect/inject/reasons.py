@@ -63,7 +63,7 @@ def candidates(
 ) -> list[Considered]:
     """What was looked at for a prompt, here and in each ring: what was shown first, then the most relevant.
 
-    Of a prompt of the past: its session, what that was given `before` it, and its time, after which nothing counts.
+    For a past prompt: its `session`, what that was given `before`, and its time `at`, after which nothing counts.
     """
     said = {term: word.lower() for word in re.findall(r"[\w'-]+", prompt) for term in terms(word)}
     wanted = NewInjection(task=session or "none", outcome=session or "none", title=prompt)
@@ -125,8 +125,8 @@ def candidates(
 def _ranked(
     tx: Tx, ctx: Context, wanted: NewInjection, question: Question, limit: int
 ) -> Iterator[tuple[Scored, str, str]]:
-    """The best of each pool of the project, the pools that a prompt may be shown first; with the id and the title under
-    which another tells it."""
+    """The best of each pool, the pools that a prompt is shown first; and the id and title of the principle that tells
+    it."""
     without_ids = replace(question, ids=())
     pools = [*proven_and_on_trial(ctx, wanted, eligible(tx, ctx, wanted, without_ids)), LEARNINGS]
     among, taught = earlier(tx, ctx)

@@ -55,9 +55,8 @@ CONFIDENCE = 0.15  # what full confidence adds to a score: it breaks ties
 class SearchOptions:
     """What a search may be narrowed by; None takes the setting's default.
 
-    `since` and `until` are days, times, or words such as "last week"; a day as `until` is included. `topic` is an id or
-    a name, and asks for log entries that belong to it. `domain`, and any status but active, ask for learnings only,
-    `tag` for learnings and decisions.
+    `since` and `until` (inclusive) are days, times, or words such as "last week". `topic`, an id or a name, asks for
+    its log entries; `domain`, and any status but active, for learnings only; `tag` for learnings and decisions.
     """
 
     min_confidence: float | None = None

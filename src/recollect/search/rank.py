@@ -185,9 +185,9 @@ def _parts(own: Features, weights: Mapping[str, tuple[float, float]]) -> dict[st
 
 
 def standing(points: float, leading: Sequence[float]) -> Features:
-    """How a passage stands among the others: its score, and how far ahead it is of the fourth and the tenth best.
+    """A passage's score, and how far ahead it is of the fourth and the tenth best.
 
-    In a memory with fewer candidates, half of the best score stands for the missing one.
+    With fewer candidates, half of the best score takes the place of the missing one.
     """
     fourth, tenth = (leading[place - 1] if len(leading) >= place else leading[0] / 2 for place in (4, 10))
     return {"score": points, "ahead": points - fourth, "far_ahead": points - tenth}
@@ -282,8 +282,8 @@ def look(
 
 
 def _at_home(question: Question) -> tuple[float, float]:
-    """Whether a question speaks of what the memory is about: the share of it that is known here at all, and how common
-    its words are here."""
+    """Whether a question is about what the memory is about: the share of it that is known, and how common its words
+    are."""
     query = question.query
     counts = {term: docs for term in query.weights if (docs := query.docs.get(term))}
     common = fsum(map(log1p, counts.values())) / (log1p(query.total) * (len(query.weights) or 1))

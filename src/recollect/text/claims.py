@@ -3,7 +3,7 @@
 An entry, a section or a learning is read into claims: a short text is one, a long one has a claim for each paragraph or
 bullet, and each carries its heading, because the heading says what the rule is about. A heading alone claims nothing
 unless it is a sentence. A claim's sentences are read into stems in order, those they deny, and quantities: "30 s" and
-"30 seconds" are one. What two claims mean to each other is decided in `text/compare`.
+"30 seconds" are one. `text/compare` decides what two claims mean to each other.
 """
 
 import re

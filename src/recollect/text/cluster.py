@@ -1,7 +1,6 @@
 """Grouping short texts by natural affinity, the same way every time.
 
-Agglomerative clustering with average linkage, in batches. Items are sparse unit vectors over words. Knows nothing about
-what the groups are for.
+Agglomerative clustering with average linkage, in batches. Items are sparse unit vectors over words.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ def _weak_terms() -> frozenset[str]:
 def topic_vectors(texts: Sequence[str]) -> list[Words]:
     """Unit vectors over the words that texts share.
 
-    A subject's name is in many of its texts and few others, so words are weighed by how often *and* how
-    rarely they occur. Plain TF-IDF favours words of one or two texts, which join nothing.
+    A subject's name is in many of its texts and few others, so words are weighed by how often *and* how rarely they
+    occur. Plain TF-IDF favours words of one or two texts, which join nothing.
     """
     weak = _weak_terms()
     counted = [Counter(term for term in terms(text) if term not in weak) for text in texts]
@@ -76,7 +75,6 @@ def similarity(one: Words, other: Words) -> float:
 
 
 def similarities(vectors: Vectors) -> list[list[float]]:
-    """Every cosine, as a square table."""
     count = len(vectors)
     table = [[0.0] * count for _ in range(count)]
     for i in range(count):
@@ -93,8 +91,7 @@ MOVING = 4.0  # how much dearer it is to merge two groups that both had a home b
 def group(vectors: Vectors, together: float) -> list[list[int]]:
     """Groups of item numbers, largest first, every item in exactly one; `together` is the least mean cosine.
 
-    The first thousand items are linked; each later one joins the group it is most like. Those that are like none are
-    linked next.
+    The first thousand items are linked; each later one joins the group it is most like, or waits for the next round.
     """
     groups: list[list[int]] = []
     left = list(range(len(vectors)))
@@ -119,11 +116,11 @@ def merge_nearest(
     apart: Collection[int] = (),
     settled: Collection[int] = (),
 ) -> list[list[int]]:
-    """At most so many groups: the two nearest become one until they fit.
+    """Merge the two nearest groups until at most `most` are left.
 
-    Nearest in Ward's sense, the pair whose union is least spread out: two strays join before two large subjects
-    do. Merging by average similarity instead piles everything into one group. Groups that hold two items of `apart`
-    are never made; two groups that both hold `settled` items merge only when every other way is much worse.
+    Nearest by Ward: the pair whose union is least spread out, so two strays join before two large subjects do; by
+    average similarity everything would join one group. Groups that both hold items of `apart` stay apart; those that
+    both hold `settled` items merge only when every other way is much worse.
     """
     left = {number: sorted(items) for number, items in enumerate(in_order(groups))}
     if len(left) <= most:

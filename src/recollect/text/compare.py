@@ -6,7 +6,6 @@ that are near; they are weighed together with what the rules say. From `MAYBE` o
 a repetition that a rule finds, or that is `MERGED` by the judge; a conflict that the judge is `SURE` of, where a rule
 finds it too or both are `CLOSE` in meaning: a judge trained on pairs about one subject finds conflicts in texts about
 two. A text repeats another only if each of its claims does, so that a correction is never taken for a repetition.
-Knows nothing about where the texts are stored, nor what is done with an answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -89,7 +88,7 @@ class Comparison:
 
     @property
     def question(self) -> str:
-        """What a person is told who has to settle it."""
+        """What the person is told who has to settle it."""
         may = "" if self.sure else "may "
         told = {
             "same": f"they {may}say the same",
@@ -236,7 +235,7 @@ def _under_one_heading(one: str, other: str) -> bool:
 def _sign(one: Statement, other: Statement) -> Comparison:
     """The one sign that sets two sentences against each other, or shows that they say the same."""
     ones, others = frozenset(one.words), frozenset(other.words)
-    pairs = {(left, right) for left in ones - others for right in (others - ones) & opposites().get(left, NONE)}
+    pairs = {(left, right) for left in ones - others for right in (others - ones) & opposites().get(left, frozenset())}
     left = ones - others - {each for each, _ in pairs}.union(MILD)
     right = others - ones - {each for _, each in pairs}.union(MILD)
     alike = len(ones & others) + len(pairs)
@@ -272,9 +271,6 @@ def _rejects(one: Statement, other: Statement) -> bool:
     if "over" not in one.words or "over" in other.words or other.denied or not other.words:
         return False
     return set(other.words) <= set(one.words[one.words.index("over") + 1 :])
-
-
-NONE: frozenset[str] = frozenset()
 
 
 def _swapped(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -1,8 +1,7 @@
 """Times that a question names: "last March", "in week 9", "yesterday", "2026-03", "two weeks ago", "since May".
 
 English, and dates in ISO form. The result is a span of days; what is only half a date ("March") means the latest one
-that has begun. "Since" and "after" reach to today, "until" and "before" begin where time does. Knows nothing about what
-happened then.
+that has begun. "Since" and "after" reach to today, "until" and "before" begin where time does.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A section is a heading with everything up to the next heading of its own level or above. Headings inside fences and
 comments are text. Changes are made line by line; every line that is not asked for stays byte for byte. The index has a
-line for every section and can be made again at any time. Knows nothing about files.
+line for every section and can be made again at any time.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def holds_block(text: str, block: str) -> bool:
 
 
 def _places(lines: list[str], wanted: list[str]) -> list[int]:
-    """Where some lines stand one after the other."""
+    """Where `wanted` occurs in a row."""
     return [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
 
 
@@ -155,7 +155,7 @@ class IndexProblem:
 
 
 def make_index(documents: Mapping[str, str], at: str) -> str:
-    """The index for documents by path, to stand at the path `at`; documents and their sections in order."""
+    """The index for documents by path, to be written at the path `at`; documents and their sections in order."""
     return _HEAD + "".join(
         f"\n## {path}\n\n" + "".join(f"{line}\n" for line in _lines_for(path, documents[path], at))
         for path in sorted(documents)
@@ -307,7 +307,7 @@ def _cuts(found: list[Section], most: int) -> list[Section]:
 
 
 def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> list[tuple[int, int]]:
-    """Neighbouring pieces together, as evenly as they come: no file too long, and no crumb that fits beside another."""
+    """Neighbouring pieces, grouped as evenly as they come: no file too long, and no short piece that fits another."""
     whole = pieces[-1][1] - pieces[0][0]
     even = max(whole / math.ceil(whole / most), least)
     groups: list[tuple[int, int]] = []
@@ -319,7 +319,7 @@ def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> list[tuple
         else:
             groups.append((start, end))
     joined: list[tuple[int, int]] = []
-    for start, end in groups:  # a crumb that could not take what comes after it goes to what comes before
+    for start, end in groups:  # a short piece that could not take what comes after it goes to what comes before
         if joined and end - start < least and end - joined[-1][0] <= most:
             joined[-1] = (joined[-1][0], end)
         else:

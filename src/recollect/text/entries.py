@@ -2,7 +2,7 @@
 
 What is rendered reads back as it was given: no text can pose as a heading or as the mark of an entry, or leave a fence
 open. Secrets of hand-written sections are taken out as they are read, so nothing made from a log holds them. Logs of
-any size are read in bounded memory. Knows nothing about where logs are.
+any size are read in bounded memory.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ from recollect.text.markdown import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.storable import redacted, storable
 
-ENTRY_CHARS = 64_000
-"""What is read of one entry; the log keeps the rest."""
-LOG_CHARS = 4_000_000
-"""What is read of one day beyond its headings."""
-LOG_ENTRIES = 20_000
-"""More sections than this in one day are read as the text of the last one."""
-
+ENTRY_CHARS = 64_000  # read of one entry; the log keeps the rest
+LOG_CHARS = 4_000_000  # read of one day beyond its headings
+LOG_ENTRIES = 20_000  # sections read of one day; more are text of the last one
 TITLE_WORDS = 14  # of the first sentence, where an entry comes without a title
 
-PURGED = "<!-- recollect: purged=yes -->"
-"""Stands where an entry was; its number is never given to another."""
+PURGED = "<!-- recollect: purged=yes -->"  # in the place of an entry, whose number is never given to another
 PURGED_SECTION = f"## purged\n{PURGED}\n"
 
 _TAG = lazy(r"(.*?)\s*\[\s*(\w+)\s*\]")
@@ -195,7 +190,7 @@ def keys(lines: Iterable[str]) -> Iterator[str]:
 
 
 def at_the_end(day: date, text: str) -> LogSection | None:
-    """What `sections` makes of rendered text behind others of ours; None when that depends on the text before."""
+    """How `sections` reads rendered text that follows entries of ours; None when that depends on the text before."""
     lines = text.split("\n")
     if list(markdown.without_conflict_marks(["<<<<<<< before", *lines])) != lines:
         return None
@@ -345,11 +340,8 @@ def _is_heading(line: str) -> bool:
 
 def _preamble(lines: list[str]) -> list[str]:
     """The text before the first heading, without frontmatter and a bare title; empty when nothing is left."""
-    _, text = markdown.frontmatter("\n".join(lines))
-    left = text.split("\n")
-    if not any(line.strip() and not line.startswith("# ") for line in left):
-        return []
-    return left
+    left = markdown.frontmatter("\n".join(lines))[1].split("\n")
+    return left if any(line.strip() and not line.startswith("# ") for line in left) else []
 
 
 def _escaped(text: str) -> str:

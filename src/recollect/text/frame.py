@@ -2,8 +2,7 @@
 
 A stored note is data. It may say anything, so every field is brought to one line and escaped before it is shown: it
 cannot open a heading, a fence, a comment or a link, close the section, give a verdict, claim a confidence, or complete
-a chat template's token. Escapes are Markdown's own backslashes; `unescape` removes them. Hooks load this module. Knows
-nothing about which learnings are relevant.
+a chat template's token. Escapes are Markdown's own backslashes; `unescape` removes them. Hooks load this module.
 """
 
 from __future__ import annotations
@@ -178,10 +177,9 @@ def fit(
 
 
 def task_instructions(*, outcome: str, task_title: str, description: str, section: str) -> str:
-    """Whole instructions for one task: what it serves, what was learned before, what to do, how to report.
+    """Instructions for one task: what it serves, what was learned before, what to do, how to report.
 
-    The task's own words are the caller's and stay as they are, except that names are kept to their line and a fence
-    that was left open is closed: what comes after it is not code.
+    The task's words stay as they are, except that names are put on one line and an open fence is closed.
     """
     parts = [f"# Current Task\n\n**Outcome**: {one_line(outcome) or 'not named'}"]
     if section:
@@ -225,12 +223,10 @@ def _sections(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
-DOUBT_DAYS = 30
-"""A reference older than this is shown with `?`."""
+DOUBT_DAYS = 30  # a reference older than this is shown with `?`
 
 
 def age_of(type: str, day: str, today: date) -> str:
-    """The age after a topic's type."""
     days = max((today - date.fromisoformat(day)).days, 0)
     return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
 
@@ -262,7 +258,7 @@ class ContextBudget:
         return self._left(text) >= 0
 
     def beside(self, text: str) -> ContextBudget:
-        """What a text leaves."""
+        """The budget that a text leaves."""
         left = max(self._left(text), 1)
         return replace(self, characters=left, tokens=self.tokens and max(self.tokens * left // self.characters, 1))
 

@@ -5,8 +5,7 @@ counts as absent, and a fence that is never closed hides the rest, as in Markdow
 every line that is not asked for stays byte for byte. Sentences are split by `text/sentences`.
 
 Patterns of this room are `lazy`: compiling them all takes longer than a short command may take as a whole, and most
-commands use few of them. Hooks load this module: `yaml` and `json` are imported where they are needed. Knows nothing
-about entries, nodes or documents.
+commands use few of them. Hooks load this module: `yaml` and `json` are imported where they are needed.
 """
 
 from __future__ import annotations
@@ -59,7 +58,6 @@ _CONFLICT = lazy(r"(?m)^<{7} .*$(?:\n.*)*?\n={7}$(?:\n.*)*?\n>{7} ")
 
 
 def has_conflict(text: str) -> bool:
-    """Whether git left its conflict markers in the text."""
     return "<<<<<<< " in text and bool(_CONFLICT.search(text))
 
 

@@ -3,7 +3,7 @@
 `DISCOVERY[type]: text` and `LEARNING_HELPFUL: <id>` count in the agent's own lines only (`text/markdown`). A discovery
 is sorted into observation, implication and action by cue words, not by understanding: fields that the text does not
 state say in a fixed wording what its type implies, are marked as such and missing from `stated`, so that a filler never
-passes for a finding, and no fact is added. Knows nothing about which learnings were shown or which verdicts count.
+passes for a finding.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ class Discoveries:
     unknown_types: tuple[str, ...] = ()
 
 
-UNTYPED: DiscoveryType = "decision"
-"""The type that a discovery of an unknown type counts as: the most lenient."""
+UNTYPED: DiscoveryType = "decision"  # what a discovery of an unknown type counts as: the most lenient
 
 _MARK = lazy(
     r" {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<round>`|\*\*|)DISCOVERY ?\[(?P<type>[^\[\]\n]{1,50})\][ \t]*+"
@@ -63,7 +62,7 @@ def read_discoveries(output: str) -> Discoveries:
 
 
 def without_marks(output: str) -> str:
-    """A message without its discoveries and verdicts, which are kept as such; all other lines stay as they are."""
+    """A message without its discoveries and verdicts; all other lines stay as they are."""
     if "DISCOVERY" not in output.upper():
         return without_signals(output)
     own = iter([*own_lines(output), None])
@@ -95,7 +94,7 @@ def _marked(output: str) -> Iterator[tuple[str, str]]:
     begun: re.Match[str] | None = None
     parts: list[str] = []
     for line in chain(own_lines(output), ("",)):
-        mark = _MARK.match(line.lstrip() if begun else line)  # in a nested list it may stand far to the right
+        mark = _MARK.match(line.lstrip() if begun else line)  # in a nested list it may be indented far
         if not mark and begun and _CONTINUED.match(line):
             parts.append(line)
             continue
@@ -133,8 +132,7 @@ class Coia:
 
 Role = Literal["context", "observation", "implication", "action"]
 
-IMPLIED = "(implied) "
-"""The mark of a field that the discovery does not state: such a text says only what its type implies."""
+IMPLIED = "(implied) "  # marks a field that the discovery does not state: it says only what the type implies
 _OBSERVED = f"{IMPLIED}The work showed the need for it."
 _IMPLICATION_FILLERS: dict[DiscoveryType, str] = {
     "blocker": f"{IMPLIED}Similar work can run into the same problem.",
@@ -161,7 +159,8 @@ def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: st
         raise BadInput("the discovery has no text; write DISCOVERY[type]: what you found")
     roles = _sorted_by_role(content)
     title = _title(_sentences(content)[0])
-    stated = {role: _joined(clauses) for role, clauses in roles.items() if clauses}
+    joined = {role: " ".join(map(_as_sentence, dict.fromkeys(clauses))) for role, clauses in roles.items() if clauses}
+    stated = {role: cut(said, FIELD_LIMIT) for role, said in joined.items()}
     work = " · ".join(filter(None, (one_line(task_title), one_line(outcome_name))))
     context = cut(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
     return Coia(
@@ -293,10 +292,6 @@ def _sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in split_sentences(text, lower_case=True)]
 
 
-def _joined(clauses: list[str]) -> str:
-    return cut(" ".join(map(_as_sentence, dict.fromkeys(clauses))), FIELD_LIMIT)
-
-
 def _as_sentence(clause: str) -> str:
     """The clause with its end; its first word may be a name (uv) and keeps its case."""
     return clause if clause.endswith((".", "!", "?", "。", "！", "？")) else clause.rstrip(",;:") + "."
@@ -345,7 +340,7 @@ def read_signals(output: str) -> Verdicts:
 
 
 def without_signals(output: str) -> str:
-    """A message without the lines that are verdicts: those are kept as such, not as words."""
+    """A message without the lines that are verdicts."""
     if "HELPFUL:" not in output:
         return output
     return "\n".join(line for line in output.split("\n") if not _MARKER.fullmatch(line))
@@ -374,7 +369,6 @@ def read_states(output: str) -> States:
 
 
 def without_states(output: str) -> str:
-    """A message without those lines."""
     if not any(name in output for name in ("TOPIC", "DONE", "OPEN")):
         return output
     return "\n".join(line for line in output.split("\n") if not STATE.fullmatch(line)).strip()

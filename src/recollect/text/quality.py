@@ -3,7 +3,7 @@
 Staged learnings, captured learnings and decisions pass through the same checks: placeholder, repeated, too vague, a
 status report, one incident, a rule about rules. Each refusal says why and how to rephrase. The checks know English
 words only and are lenient: a doubtful text passes, because refusing a real rule loses it, while a report that passes
-costs a line in a queue. Measured on `tests/data/*_quality.jsonl`. Knows nothing about where the text goes.
+costs a line in a queue. Measured on `tests/data/*_quality.jsonl`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from recollect.text.tokens import stem, terms, words
 
 @record
 class Refusal:
-    """What is wrong with a text, and what to do about it."""
-
     flaw: str
     why: str
     rephrase: str
@@ -63,10 +61,8 @@ REFUSALS = {
         ),
     )
 }
-STAGED_FLAWS = ("incident", "vague", "meta")
-"""The flaws of a staged learning, which has only a title and a body."""
-WEIGHED = ("title", "observation", "implication", "action")
-"""The fields of a captured learning that the gate reads."""
+STAGED_FLAWS = ("incident", "vague", "meta")  # a staged learning has only a title and a body
+WEIGHED = ("title", "observation", "implication", "action")  # the fields of a captured learning that the gate reads
 LEAST_WORDS = 2  # different words that say something: with one, "Caching" would pass as a rule
 
 # --- The gate

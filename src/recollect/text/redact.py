@@ -1,7 +1,7 @@
 """Taking known secrets and `<private>` spans out of a text before anything else sees it.
 
 Owns the replacing; what a secret looks like is in `text/secret_shapes`, and what no shape names in
-`text/secret_context`. Knows nothing about where a text came from or where it goes.
+`text/secret_context`.
 
 Time is linear in the text: RE2 never backtracks, and the number of rounds is bounded. The work is done on UTF-8 bytes
 with lone surrogates let through, so every str can be redacted and stays as it is elsewhere.
@@ -62,7 +62,6 @@ def redact(text: str) -> Redacted:
 
 
 def secrets_in(text: str) -> dict[str, str]:
-    """The secrets in a text, each with its kind."""
     data = text.encode("utf-8", "surrogatepass")
     spans = _joined([span for span in _found(data) if span.kind != _PRIVATE])
     return {data[span.start : span.end].decode("utf-8", "surrogatepass"): span.kind for span in spans}
@@ -149,7 +148,7 @@ def _joined(spans: list[_Span]) -> list[_Span]:
 
 
 def _replaced(data: bytes, spans: list[_Span]) -> tuple[bytes, list[_Span]]:
-    """The new bytes, and where in them the markers now stand."""
+    """The new bytes, and where in them the markers are now."""
     pieces: list[bytes] = []
     marks: list[_Span] = []
     position = length = 0

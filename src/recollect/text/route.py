@@ -2,7 +2,6 @@
 
 A document attracts the words and the meaning of its sections and of the entries that went there before. Words are
 weighed by their rarity among the sections; the cosine of embeddings, when the caller can give it, counts beside them.
-Knows nothing about files, git or what is written there.
 """
 
 from __future__ import annotations

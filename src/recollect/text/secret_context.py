@@ -1,8 +1,8 @@
-"""Values that stand near a word for a secret and are as random as one: `ada / kT7#…` after "log in with", `keypass …`.
+"""Values near a word for a secret that are as random as one: `ada / kT7#…` after "log in with", `keypass …`.
 
 Owns what no list of formats can name. Two things were learnt (`training/secrets.py`): how surprising the letters of a
 value are for words and identifiers, and which words, links and values go together in secrets. A value is judged by the
-text before it alone. Knows nothing about formats, which `text/secret_shapes` has.
+text before it alone.
 """
 
 import functools

@@ -1,8 +1,7 @@
 """Sentences and other short pieces of a text: splitting, clipping, snippets, counted nouns, and chunks for embedding.
 
 Extractive only: every result is words of the input in their order, with "…" where something was cut. This module owns
-the only rule for where a sentence ends, and what the gist of an entry is. Knows nothing about ranking or the embedding
-model.
+the only rule for where a sentence ends, and what the gist of an entry is.
 """
 
 from __future__ import annotations
@@ -82,8 +81,7 @@ def _cut(text: str, words: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-NAMED = 10
-"""How many names a line lists before it only counts the rest."""
+NAMED = 10  # names that a line lists; it counts the rest
 
 
 def counted(count: int, noun: str) -> str:
@@ -138,7 +136,6 @@ def matched_words(text: str, asked: frozenset[str]) -> Iterator[str]:
 
 
 def mark(text: str, marked: Sequence[str], before: str, after: str) -> str:
-    """A text with some of its words between two marks."""
     if not marked:
         return text
     longest = sorted(marked, key=len, reverse=True)
@@ -221,8 +218,6 @@ _FIELD = lazy(r"[-*] (outcome|decisions|analysis|request|references|rule|why|how
 _OPEN = lazy(r"(?:- )?(?:(?:OPEN|TODO)\b:?|\[ \])\s+(\S.*)")
 _SHORT = 5  # words; "Done." and "What a great idea!" say nothing
 _FEW = 3  # words of letters alone; "This reverts commit 1a2b3c" says nothing
-
-
 _EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
 
 _MARKERS = "|".join(map(re.escape, _EPHEMERAL))

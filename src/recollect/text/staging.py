@@ -2,8 +2,8 @@
 
 Reading and changing it as text; every line that is not asked for stays as it was. Headings inside fences and comments
 are text. The merge is the one of the git merge driver, entry by entry. When to consolidate, and which entries, are two
-questions with thresholds of their own (seed 001); an age is a number of days with a commit, never mixed with calendar
-days. Pure: ages, sizes and days are passed in. Knows nothing about files, git or what becomes of an entry.
+questions with thresholds of their own; an age is a number of days with a commit, never mixed with calendar days. Pure:
+ages, sizes and days are passed in.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from typing import Literal
 from recollect.core.records import record
 from recollect.text.markdown import Fences, heading, headings, lazy, lines_of
 
-HEADING_LINE = lazy(r"## +\S")
-"""The heading of an entry, for git's history of the file."""
+HEADING_LINE = lazy(r"## +\S")  # the heading of an entry, for git's history of the file
 
-EXTERNAL = "<!-- recollect: from outside, not adopted -->"
-"""The first line of the body of an entry that came from outside, until a person adopts it."""
+EXTERNAL = "<!-- recollect: from outside, not adopted -->"  # begins the body of such an entry until a person adopts it
 _CONSOLIDATED = lazy(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
 PENDING = "<!-- pending -->"
 _PENDING = lazy(r"(?im)^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b).*$")
@@ -126,7 +124,6 @@ def with_body(text: str, title: str, body: str, new: str) -> str:
 
 
 def with_entry(text: str, title: str, body: str) -> str:
-    """The file with one more entry at its end."""
     entry = f"## {title}\n\n{body.strip()}\n" if body.strip() else f"## {title}\n"
     return f"{text.rstrip()}\n\n{entry}" if text.strip() else entry
 
@@ -209,7 +206,7 @@ def _consolidated_on(preamble: str) -> date | None:
 
 @record
 class Merged:
-    """The merged file, and the titles of what a person has to settle in it."""
+    """The merged file, and the titles that a person has to settle."""
 
     text: str
     conflicts: tuple[str, ...]
@@ -217,7 +214,7 @@ class Merged:
 
 @record
 class _Part:
-    """A preamble or an entry of one side: what it says, and its lines as they stand; empty when it is not there."""
+    """A preamble or an entry of one side: what it says, and its lines as they are; empty when it is not there."""
 
     title: str = ""
     says: str = ""
@@ -277,7 +274,7 @@ ActiveDays = int
 
 @record
 class Thresholds:
-    """Seed 001's parameters; each is a setting."""
+    """When a consolidation is due and what it takes up; each is a setting."""
 
     lines: int = 150
     stale_days: ActiveDays = 14
@@ -300,8 +297,6 @@ Trigger = Literal["size", "stale", "none"]
 
 @record
 class HeldBack:
-    """An entry that stays staged, and why."""
-
     slug: str
     reason: str
 

@@ -3,7 +3,7 @@
 `storable_record` does this for a whole record by the declaration in its class (see `core/records.py`), `storable` for
 one text, `storable_id` for one id. The redaction patterns take longer to load than the prompt hook takes as a whole,
 so a text that is plainly without a secret passes without them: short everyday words, none of which names a secret.
-Doing it twice is doing it once. Knows nothing about what a secret looks like; that is `text/redact.py`.
+Doing it twice is doing it once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ def storable_record(record: T) -> tuple[T, tuple[str, ...]]:
 
 
 def _stored(value: Any, how: str | tuple[str, int], name: str, kinds: list[str]) -> Any:
-    """The value of one field."""
     if how == GIVEN or value is None or isinstance(value, int | float):
         return value
     if isinstance(value, str):
@@ -59,7 +58,6 @@ def _stored_text(text: str, how: str | tuple[str, int], kinds: list[str]) -> str
 
 
 def storable(text: str) -> str:
-    """One text as it may be stored."""
     return redacted(text)[0]
 
 

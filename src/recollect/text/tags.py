@@ -1,7 +1,7 @@
 """What a short technical text is about: tags that occur in it, and a domain from a small table.
 
 Tags are only ever words of the text (a known short form is spelled out), best first: technologies, then identifiers
-and acronyms, then the longest words of its first line. Knows nothing about learnings.
+and acronyms, then the longest words of its first line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from recollect.core.new_learning import TAG_LENGTH
 from recollect.text.markdown import lazy
 from recollect.text.tokens import STOP_WORDS, without_clauses, written
 
-FEWEST_TAGS, MOST_TAGS = 2, 5  # seed 002
+FEWEST_TAGS, MOST_TAGS = 2, 5  # tags of a text; chosen
 
 _TECHNOLOGIES = frozenset(
     """

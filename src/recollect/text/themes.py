@@ -5,7 +5,7 @@ A raw findings file is one work unit's JSON, read without ever trusting it and w
     {"workId": "…", "timestamp": "…", "findings": [{"category", "source", "description", "proposedRule"?,
      "disposition"?}]}
 
-Strings and bytes in and out. Which finding belongs to which theme is decided in `distil`. Knows nothing about folders.
+`distil` decides which finding belongs to which theme.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
 from recollect.text.topics import is_phrase
 
-MAX_THEMES = 20  # seed 000: INDEX.md stays one screen
-THEME_BUDGET = 300  # tokens of a theme file, as seed 000 counts them: three quarters of a word each
+MAX_THEMES = 20  # chosen: INDEX.md stays one screen
+THEME_BUDGET = 300  # chosen: tokens of a theme file, at three quarters of a word each
 SUMMARY_WORDS = 18  # one line of INDEX.md
 SHORT_WORD = 4  # letters; shorter words are mostly abbreviations, which name no subject by themselves
 _COUNT = lazy(r" \(\d+ work units\)$")
@@ -61,8 +61,6 @@ class ThemeLine:
 
 @record
 class ThemeText:
-    """A theme file's content."""
-
     name: str
     lines: tuple[ThemeLine, ...]
     work_ids: tuple[str, ...]
@@ -145,9 +143,8 @@ def tokens(text: str) -> int:
 def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[str, ...]]:
     """The theme within its budget, and the findings left out.
 
-    The least supported lines go first; those of a person or another program, which have no findings, stay.
-    A list of work units that alone would fill half of the file keeps its last
-    ones and counts the others; raw files and rows still know them all.
+    The least supported lines go first; those of a person or another program, which have no findings, stay. A list of
+    work units that alone would fill half of the file keeps its last ones and counts the others.
     """
     theme = replace(theme, work_ids=_fit_units(theme.work_ids, budget // 2))
     kept = list(theme.lines)
@@ -178,7 +175,7 @@ _ODD_WORD = lazy(r"\d|^(?:md|json|toml|yaml|yml|txt)$")  # numbers of rules and 
 def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str], *, alone: bool = False) -> str:
     """A kebab-case name from the words its texts share and other texts do not; `-2` where it is taken.
 
-    One word is given the word it stands beside, unless it may stand `alone`.
+    A single word gets the word beside it, unless it may be `alone`.
     """
     inside = Counter(phrase for text in texts for phrase in set(_phrases(text)))
     outside = Counter(phrase for text in others for phrase in set(_phrases(text)))

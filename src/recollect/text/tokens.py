@@ -3,7 +3,7 @@
 Both engines index the terms made here, so they find and rank alike. The tokeniser keeps what programmers search for:
 short names (Go, UI, C#), the parts of camelCase and snake_case words, path parts, version numbers; text without spaces
 (CJK) becomes pairs of characters. English words are reduced to their Porter stem. Every hook loads this module, so
-patterns and the stemmer are loaded on first use. Knows nothing about ranking.
+patterns and the stemmer are loaded on first use.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ And signs, in what an agent did, that a learning it was shown was used, ignored 
 learning's advice is its action: what it names to do, and what it says to leave (`instead of`, `never`). Used: the agent
 ran or wrote something that the advice names, or its words, which the user had not said. Ignored: it did what the advice
 says to leave, or the user corrected it towards the advice. Contradicted: agent or user says that the learning no longer
-holds. `benchmarks/signs.py` measures it. Knows nothing about rows or where a file is.
+holds. `benchmarks/signs.py` measures it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from recollect.core.learning import Learning
 
-MESSAGE_LIMIT = 1_000_000
-"""Characters kept of one message, a quarter of what is read of a log; a longer one says how many are missing."""
+MESSAGE_LIMIT = 1_000_000  # characters kept of a message, a quarter of what is read of a log; the rest is counted
 
 _WRAPPED = lazy(
     r"<(system-reminder|environment_context|user_instructions|hook_context|command-message|command-name|"
@@ -44,8 +43,8 @@ _PATCHED = lazy(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 @record
 class Turn:
-    """A stretch of a conversation: what was asked, what was said last, which files were written, and with what; which
-    commands were run."""
+    """A stretch of a conversation: what was asked, what was said last, which files were written, which commands were
+    run."""
 
     requests: tuple[str, ...] = ()
     answer: str = ""
@@ -66,7 +65,6 @@ _Said = tuple[str, str]
 
 
 def read(host: str, lines: Iterable[str]) -> Turn:
-    """The conversation in some lines of a host's transcript."""
     reader = _READERS.get(host)
     kinds = "request answer file delegated returned launched summary command edit".split()
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
