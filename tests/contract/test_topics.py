@@ -384,6 +384,24 @@ def test_a_message_of_such_lines_alone_is_told_once(at: Turns) -> None:
     assert "OPEN:" not in page
 
 
+def test_what_is_open_in_a_topic_that_a_person_closed_leaves_root(at: Turns) -> None:
+    at.turn("s-1", "Rotate the signing keys", "TOPIC: Key rotation\nHalf of it.\nOPEN: tell the partners of the keys")
+    at.turn("s-2", "Translate the onboarding mails", "TOPIC: French mails\nAll of them.\nOPEN: read the mails again")
+    at.memory.cycle()
+    before = at.memory.journal.node("root")
+    assert before.count("tell the partners") == 2, "in Active Context and in the index"
+    at.memory.topics.close("Key rotation")
+    at.memory.cycle()
+    page = at.memory.journal.node("root")
+    assert "tell the partners" not in page
+    assert page.count("read the mails again") == 2
+    assert index_of(at.memory) == ["French mails", "Key rotation"]
+    assert rebuilt(at.memory) == tree_of(at.memory)
+    at.memory.data.undo()
+    at.memory.cycle()
+    assert at.memory.journal.node("root") == before
+
+
 def test_the_heading_of_what_a_person_asked_for_stays_under_another_name(memory: Memory) -> None:
     memory.context.vault.append(
         "2026-03-02.md", "## No mocked database [feedback]\n\n- why: it hid a bug\n\n## Fixtures [project]\n\nMoved.\n"

@@ -18,7 +18,7 @@ ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 KEPT: tuple[EntryType, ...] = ("user", "feedback")  # no summary loses who the user is or what the user told the agent
 
 NodeStatus = Literal["tentative", "fixed"]
-Section = Literal["topic", "note", "more", "decision", "done", "lesson", "open"]
+Section = Literal["topic", "note", "more", "decision", "done", "entity", "lesson", "open"]
 """`note` is a sentence worth keeping without a topic; `more` counts entries that found no line. Both are listed under
 Topics."""
 

@@ -268,6 +268,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         before = journal.node(tx, ROOT)
         days = nodes.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
         answered = bool(model_rows.answered_asks(tx, node_models.PATTERNS_KIND))
+        done, _ = topics.listed(tx, now=files.ctx.clock.now(), state="done", limit=200)  # more than the page can show
     if not months:
         return
     texts = {id: text for day in days if (text := files.text(id := calendar.day(day).id)) is not None}
@@ -275,6 +276,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     key = node_key(
         [
             ("months", str(months)),
+            ("done", str(ended := [row.name for row in done])),
             *((id, digest(text)) for id, text in texts.items()),
             (str(files.today), prompt_version(files.ctx, node_models.PATTERNS_KIND)),
         ],
@@ -294,6 +296,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         limits=files.limits,
         word=node_models.patterns_wording(files.ctx, asking=asking),
         names=names,
+        done=ended,
     )
     _write(files, made, key, before)
 

@@ -108,7 +108,7 @@ class ModelSummaries:
 
 
 def summary_question(material: Material) -> Ask[str]:
-    titles = "\n".join(f"## {title}" for _, title in nodes.HEADINGS[material.period.level])
+    titles = "\n".join(f"## {title}" for section, title in nodes.HEADINGS[material.period.level] if section != "entity")
     head = f"Period: {material.period.id}\nLines: at most {material.budget.lines}\n{titles}"
     return Ask(
         kind=material.period.level,

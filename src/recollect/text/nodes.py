@@ -8,7 +8,7 @@ frontmatter only. Knows nothing about files, the clock, or which summariser is u
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import sha256
 from typing import Any
@@ -42,12 +42,13 @@ _TITLES: tuple[tuple[Section, str, str, str], ...] = (
     ("topic", "Topics", "Topics", "Key Themes"),
     ("decision", "Key Decisions", "Key Decisions", "Major Decisions"),
     ("done", "Tasks Completed", "Tasks Completed", "Completed Work"),
+    ("entity", "", "Entities Referenced", "Recurring Entities"),
     ("lesson", "Lessons Learned", "Lessons Learned", "Lessons & Patterns"),
     ("open", "Open Items", "Open Items", "Carried Forward"),
 )
-"""What each section is called on a day, in a week and in a month."""
+"""What each section is called on a day, which lists no entities, in a week and in a month."""
 HEADINGS: dict[Level, tuple[tuple[Section, str], ...]] = {
-    level: tuple((section, titles[at]) for section, *titles in _TITLES) for at, level in enumerate(LEVELS)
+    level: tuple((section, titles[at]) for section, *titles in _TITLES if titles[at]) for at, level in enumerate(LEVELS)
 }
 _SECTIONS: dict[str, Section] = {title.lower(): section for titles in HEADINGS.values() for section, title in titles}
 _CHILD: dict[str, str] = {"weekly": "daily", "monthly": "weekly"}
@@ -61,6 +62,7 @@ class Material:
     text: str
     points: tuple[Point, ...]
     budget: Budget
+    entities: tuple[Point, ...] = ()
 
 
 Summariser = Callable[[Material], tuple[str, str]]
@@ -68,7 +70,7 @@ Summariser = Callable[[Material], tuple[str, str]]
 
 
 def offline(material: Material) -> tuple[str, str]:
-    return layout(material.period, summarise(material.points, material.budget)), OFFLINE
+    return layout(material.period, [*summarise(material.points, material.budget), *material.entities]), OFFLINE
 
 
 def layout(period: Period, chosen: Iterable[Point]) -> str:
@@ -132,16 +134,21 @@ def parent_body(
     """The children joined while they are small together, else their summary."""
     if fits([child.body for child in children], threshold):
         return join(children), COPY
+    found = [points_of(child.id, child.body, child.generator, names) for child in children]
+    known = ("" if child.generator == COPY else _section(child.body, "Entities Referenced") for child in children)
     return summariser(
         Material(
             period=period,
             text=join(children),
-            points=tuple(
-                point for child in children for point in points_of(child.id, child.body, child.generator, names)
-            ),
+            points=tuple(point for each in found for point in each),
             budget=budget(threshold),
+            entities=tuple(points.entities(zip(known, found, strict=True), least=1 + (period.level == "monthly"))),
         )
     )
+
+
+def _section(body: str, title: str) -> str:
+    return next((part for each, part in markdown.sections(body, 2) if each == title), "")
 
 
 def join(children: Sequence[Node]) -> str:
@@ -177,8 +184,8 @@ def points_of(node: str, body: str, generator: str, names: Mapping[str, str] = N
         return [point for child, made_by, part in parts for point in points_of(child, part, made_by, names)]
     found: list[Point] = []
     for title, part in markdown.sections(body, 2):
-        if title not in ("Entities Referenced", "Recurring Entities"):  # word lists of older nodes
-            found += points.parse(_SECTIONS.get(title.lower(), "topic"), part, fallback=(f"{period.first}#0",))
+        if (section := _SECTIONS.get(title.lower(), "topic")) != "entity":
+            found += points.parse(section, part, fallback=(f"{period.first}#0",))
     return points.renamed(found, names)
 
 
@@ -225,7 +232,7 @@ def completed(body: str, material: Material) -> str:
         for (section, topic, kind, text), refs in by_words.items()
     ]
     for section, title in HEADINGS[material.period.level]:
-        if lines := [point for point in kept if point.section == section]:
+        if lines := [point for point in (*kept, *material.entities) if point.section == section]:
             body = _with_lines(body, title, lines)
     said = _references(body)
     missing: dict[Topic, list[str]] = {}
@@ -448,10 +455,11 @@ def root_files(
     limits: Limits,
     word: Wording = root.as_found,
     names: Mapping[str, str] = NO_NAMES,
+    done: Collection[str] = (),
 ) -> dict[str, str | None]:
     """ROOT.md and its overflow; None for a file that must not be there."""
     points = [point for node in recent for point in points_of(node.id, node.body, node.generator, names)]
-    text, overflow = root.build(past, latest, points, today, limits.root_tokens, word)
+    text, overflow = root.build(past, latest, points, today, limits.root_tokens, word, done)
     return {"ROOT.md": text, root.OVERFLOW: overflow}
 
 

@@ -276,6 +276,54 @@ def _worth_summarising(text: str) -> str:
     return "\n".join(lines)
 
 
+_NAME = r"(?!\w+(?:day|ember|uary)\b|March|April|May|June|July|August|October)[A-Z][a-z]+"
+_KINDS = {  # what names of each kind look like; services are `invoice-api` and `PostgreSQL`
+    "people": lazy(
+        rf"(?<![\w@/])@(?!sha)[a-z][\w-]+\b(?![./])|(?:(?<=\bwith )|(?<=\bby )|(?<=\basked )|(?<=\btold )|(?<=\bcc )|"
+        rf"(?<=\band )){_NAME}\b(?!\.\w|-)|\b{_NAME}(?= (?:said|asked|joined|decide[ds]|approve[ds]|wants?|reviews|"
+        r"works|agreed|reported|prefers|owns)\b)"
+    ),
+    "services": lazy(
+        r"(?<![\w-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:api|service|worker|gateway|server|db|proxy|queue|sidecar)\b"
+        r"|\b(?!\w*(?:Error|Exception)\b)(?:(?:[A-Z][a-z]+){2,}[A-Z]*|[A-Z][a-z]+[A-Z]{2,})\b"
+    ),
+    "files": lazy(
+        r"(?<![\w/:.@~-])(?:[\w.@~-]*/)*[\w@-][\w.@-]*\.[a-z]{1,5}\b(?![./]?\w)|(?<![\w/:.@~-])(?:[a-z_.-]{2,}/)+[a-z_-]{3,}"
+    ),
+    "errors": lazy(r"\b(?:[A-Z]\w*(?:Error|Exception)|E[A-Z]{5,}|HTTP [45]\d\d|SIG[A-Z]{3,}|[A-Z]+_[A-Z_]{3,})\b"),
+}
+_NAMED = lazy(r"(?:: |, )([^,]+) ×(\d+) \((\d{4}-\d{2}-\d{2}#\d+)\)")
+_SHOWN = 10  # names of each kind; chosen, one line
+
+
+def entities(parts: Iterable[tuple[str, Iterable[Point]]], *, least: int) -> list[Point]:
+    """A line a kind: who and what is named at least so often, with its count and its last entry.
+
+    A part is such lines of a node below, which are read, or none and the points of one, which are counted.
+    """
+    times: Counter[tuple[str, str]] = Counter()
+    last: dict[tuple[str, str], str] = {}
+    for lines, found in parts:
+        said = {
+            (kind, name, 1, max(point.refs, key=place_of))
+            for kind, pattern in _KINDS.items()
+            for point in found
+            if point.refs and not lines
+            for name in pattern.findall(point.text)
+        }
+        known = ((line[2:].partition(":")[0], each) for line in lines.split("\n") for each in _NAMED.findall(line))
+        for kind, name, count, ref in (*said, *((kind, name, int(count), ref) for kind, (name, count, ref) in known)):
+            times[kind, name] += count
+            last[kind, name] = max(last.get((kind, name), ref), ref, key=place_of)
+    best = sorted((each for each in times if times[each] >= least), key=lambda each: (-times[each], each))
+    made = []
+    for kind in _KINDS:
+        names = [f"{name} ×{times[kind, name]} ({last[kind, name]})" for at, name in best if at == kind]
+        if names:
+            made.append(Point(section="entity", topic=kind, text=", ".join(names[:_SHOWN])))
+    return made
+
+
 def sentences(text: str) -> Iterator[str]:
     """Sentences and list items, one line each, without their bullets."""
     for line in text.split("\n"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -46,6 +46,8 @@ class Mention:
     last: str
     count: int = 1
     done: bool = False
+    open: bool = False
+    """Whether what was said is an open item."""
 
     @property
     def kept(self) -> bool:
@@ -91,7 +93,7 @@ class Past:
 
 def make_digest(month: str, found: Sequence[Point]) -> MonthDigest:
     """A month in small: every user and feedback item and reference, its most mentioned topics, its lessons."""
-    kept = [_mention([point], point.text) for point in found if point.kept and point.text and point.refs]
+    kept = [_mention([point], point) for point in found if point.kept and point.text and point.refs]
     groups: dict[tuple[str, EntryType], list[Point]] = {}
     for point in still_open(found):
         if point.section != "more" and point.refs and not (point.kept and point.text):
@@ -177,21 +179,27 @@ def _rows(mentions: Iterable[Mention]) -> list[list[object]]:
 
 
 def _mentions(rows: Iterable[list[Any]]) -> tuple[Mention, ...]:
-    return tuple(Mention(**dict(zip(Mention.__annotations__, row, strict=True))) for row in rows)
+    return tuple(Mention(**dict(zip(Mention.__annotations__, row, strict=False))) for row in rows)
 
 
-def _mention(group: Sequence[Point], text: str) -> Mention:
+def _mention(group: Sequence[Point], told: Point) -> Mention:
     last = max((ref for point in group for ref in point.refs), key=place_of)
     ended = any(point.section == "done" and latest(point)[0] == last[:10] for point in group)
     opened = any(point.section == "open" and latest(point)[0] == last[:10] for point in group)
-    name = topic_name(group[0].topic).replace("[", "(").replace("]", ")")
-    done = ended and not opened
-    return Mention(topic=name, type=group[0].type, text=text, last=last, count=_count(group), done=done)
+    name, done = _shown(group[0].topic), ended and not opened
+    is_open = told.section == "open"
+    count = _count(group)
+    return Mention(topic=name, type=told.type, text=told.text, last=last, count=count, done=done, open=is_open)
 
 
-def _about(group: Sequence[Point]) -> str:
+def _shown(topic: str) -> str:
+    """A topic's name as the page has it: square brackets hold types and ages."""
+    return topic_name(topic).replace("[", "(").replace("]", ")")
+
+
+def _about(group: Sequence[Point]) -> Point:
     """What its latest entry left open, else decided, did or said."""
-    return min((point for point in group if point.text), key=_first_told).text
+    return min((point for point in group if point.text), key=_first_told)
 
 
 def _first_told(point: Point) -> tuple[int, int, int, str]:
@@ -229,9 +237,18 @@ def build(
     today: date,
     cap: int,
     word: Wording | None = None,
+    done: Collection[str] = (),
 ) -> tuple[str, str | None]:
-    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
-    mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
+    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better.
+
+    Of topics whose names are in `done`, nothing is open, whatever their entries say.
+    """
+    ended = {_shown(name).casefold() for name in done}
+    recent = [point for point in recent if point.section != "open" or _shown(point.topic).casefold() not in ended]
+    mentions = [
+        replace(each, done=True, text="" if each.open else each.text) if each.topic.casefold() in ended else each
+        for each in merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
+    ]
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
     active = _within(_active(recent), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))
     last = max((ref[:10] for point in recent for ref in point.refs), default=str(today))
@@ -290,7 +307,7 @@ def _active(recent: Sequence[Point]) -> list[str]:
             groups.setdefault(point.topic.casefold(), []).append(point)
     found: list[tuple[bool, tuple[int, int], list[Point]]] = []
     for group in groups.values():
-        done = _mention(group, "").done
+        done = _mention(group, group[0]).done
         telling = ("done",) if done else ("open", "decision")
         wanted = [point for section in telling for point in group if point.section == section]
         wanted = wanted or [min(group, key=_first_told)]

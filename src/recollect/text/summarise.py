@@ -95,21 +95,18 @@ def _distinct(points: Iterable[Point]) -> list[Point]:
 
 
 def still_open(points: Sequence[Point]) -> list[Point]:
-    """Without the open items that a later result of the same topic answers, or that closed with their topic."""
-    results: dict[str, list[tuple[tuple[str, int], frozenset[str]]]] = {}
-    closed: dict[str, tuple[str, int]] = {}
+    """Without the open items that a later result of their topic answers: half of their words, or one and "closed"."""
+    results: dict[str, list[tuple[tuple[str, int], frozenset[str], float]]] = {}
     for point in points:
         if point.section == "done":
-            topic = point.topic.casefold()
-            results.setdefault(topic, []).append((latest(point), frozenset(terms(point.text))))
-            if _CLOSES.search(point.text):
-                closed[topic] = max(closed.get(topic, ("", 0)), latest(point))
+            share = 0.0 if _CLOSES.search(point.text) else 0.5
+            results.setdefault(point.topic.casefold(), []).append((latest(point), frozenset(terms(point.text)), share))
 
     def answered(point: Point) -> bool:
         words = frozenset(terms(point.text))
-        return closed.get(point.topic.casefold(), ("", 0)) > latest(point) or any(
-            when > latest(point) and len(words & done) >= 0.5 * max(len(words), 1)
-            for when, done in results.get(point.topic.casefold(), ())
+        return any(
+            when > latest(point) and len(words & done) >= max(share * len(words), 1)
+            for when, done, share in results.get(point.topic.casefold(), ())
         )
 
     return [point for point in points if point.section != "open" or not answered(point)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.core import calendar
 from recollect.core.calendar import parse_period
 from recollect.core.journal import Node, Point, Source, Topic
 from recollect.text import entries, markdown, nodes
@@ -171,3 +172,18 @@ def test_a_long_day_keeps_its_sections_in_order():
     assert generator == nodes.OFFLINE
     titles = [line for line in body.split("\n") if line.startswith("## ")]
     assert titles == ["## Topics", "## Key Decisions", "## Tasks Completed", "## Lessons Learned", "## Open Items"]
+
+
+def test_who_and_what_is_named_is_counted_up_to_the_month_with_the_last_entry_of_each():
+    log = "## Webhooks [project]\n- decisions: with Priya, to retry in webhook-worker; src/hooks.py raised RetryError\n"
+    limits = nodes.Limits(daily=200, weekly=0, monthly=0)
+    weeks = []
+    for monday in (date(2026, 2, 2), date(2026, 2, 9)):
+        days = [node(f"daily/{monday + timedelta(days=n)}", log) for n in range(2)]
+        weeks.append(nodes.parent_node(calendar.week(monday), days, today=monday, limits=limits))
+    month = nodes.parent_node(calendar.month(date(2026, 2, 1)), weeks, today=date(2026, 3, 1), limits=limits)
+    said = "- people: Priya ×{0} ({1})\n- services: webhook-worker ×{0} ({1})\n- files: src/hooks.py ×{0} ({1})\n"
+    said += "- errors: RetryError ×{0} ({1})"
+    assert f"## Entities Referenced\n{said.format(2, '2026-02-10#1')}\n" in weeks[1].body
+    assert f"## Recurring Entities\n{said.format(4, '2026-02-10#1')}\n" in month.body
+    assert {topic.name for topic in month.topics} == {"Webhooks"}
