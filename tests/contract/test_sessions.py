@@ -546,6 +546,14 @@ def test_the_hosts_summary_becomes_an_entry(memory: Memory, hooks: Hooks) -> Non
     assert entry.text == "Refunds are ordered.\n## Not a heading"
 
 
+def test_after_a_compaction_the_last_entry_is_the_work_not_its_summary(memory: Memory, hooks: Hooks) -> None:
+    memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
+    hooks.fire("PostCompact", compact_summary="<summary>The webhooks of refunds are ordered by creation.</summary>")
+    brief = hooks.fire("SessionStart", source="compact")
+    assert "- Last entry: Refunds go through the queue now." in brief
+    assert "Summary at compaction →" not in brief, "nor is it told among others"
+
+
 def test_a_completed_task_becomes_an_entry_and_its_discoveries_learnings(memory: Memory, hooks: Hooks) -> None:
     said = "DISCOVERY[constraint]: The queue takes 256 KB per message, so larger payloads go to the object store."
     hooks.fire("TaskCompleted", task_id="1", task_subject="Order refunds", task_description=said)

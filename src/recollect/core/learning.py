@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.core.choices import DiscoveryType, PatternType, Status, Trust, Verdict
 
 COIA = ("context", "observation", "implication", "action")
+COMPACTED = "Summary at compaction"  # its turns have entries of their own
 
 
 def out_of_use(status: str, successor: str | None) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from recollect.core.clock import OutOfTime, clock_from, iso
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
-from recollect.core.learning import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
+from recollect.core.learning import COMPACTED, SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
 from recollect.core.records import random_id, replace
 from recollect.core.settings import in_ci, merged
 from recollect.hosts.payloads import Host, HostEvent, answer, host_named, path
@@ -175,9 +175,8 @@ def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Projec
 
     If the settings cannot be used, the project as last known and the error: nothing is read, and writes are spooled.
     """
-    for place in (environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"), moment.folder, "."):
-        if not place:
-            continue
+    told = environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"), moment.folder, "."
+    for place in filter(None, told):
         with suppress(RecollectError, OSError, ValueError):
             root = projects.root_of(Path(place), environ)
             try:
@@ -196,7 +195,6 @@ def _without_memory(
 
     Nothing is written into the repository: only the register says which space it uses.
     """
-    from recollect.store.project import begin_unnamed
     from recollect.store.register import main_worktree, spot_of
 
     start = Path(environ.get("CLAUDE_PROJECT_DIR") or moment.folder or ".").resolve()
@@ -205,11 +203,12 @@ def _without_memory(
     if not spot.git or begin == "never":
         return None
     top = Path(str(start).removesuffix(spot.folder))
-    if begin == "always" and not (top / projects.SETTINGS_FILE).exists():
-        begin_unnamed(main_worktree(top), environ)
+    known = (top / projects.SETTINGS_FILE).exists()
+    if begin == "always" and not known:
+        projects.begin_unnamed(main_worktree(top), environ)
         return projects.find(start, environ), None
     why = "has no memory yet"
-    if (top / projects.SETTINGS_FILE).exists():  # a clone, another machine, another home
+    if known:  # a clone, another machine, another home
         why = "has a recollect.toml, but its memory is not on this machine or belongs to another place"
     line = f"Recollect: {top.name} {why}. Run `recollect init` there, or set hosts.begin"
     put(answer(moment, "", line))
@@ -350,7 +349,7 @@ def _left(moment: HostEvent, root: str) -> list[Write]:
     if moment.kind == "before_compact":
         return [turn(topic="Checkpoint before compaction")]
     if moment.kind == "after_compact" and moment.text:
-        return [_write(SessionNote(session=session, topic="Summary at compaction", text=moment.text))]
+        return [_write(SessionNote(session=session, topic=COMPACTED, text=moment.text))]
     if moment.kind == "task":
         topic = moment.topic or "Task completed"
         done = SessionNote(session=session, topic=topic, text=f"Task completed: {topic}\n\n{moment.text}")
@@ -362,7 +361,7 @@ def _said(moment: HostEvent, words: str, *, task: str) -> list[Write]:
     writes = []
     if "HELPFUL:" in words:
         writes.append(_write(TaskVerdicts(output=words, task=task)))
-    if any(mark in words.lower() for mark in ("discovery[", "discovery [")):
+    if "discovery[" in words.lower().replace(" [", "["):
         writes.append(_write(TaskOutput(output=words, task=task, outcome=moment.session)))
     return writes
 

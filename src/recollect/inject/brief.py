@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from recollect.core.clock import DAY, day_of, iso, zone_named
+from recollect.core.learning import COMPACTED
 from recollect.core.records import record
 from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
@@ -124,7 +125,7 @@ def _ring(ctx: Context) -> tuple[str, ...]:
     """What every session is told of a ring: what people asked for, then what helped or a person wrote."""
     with ctx.db.read(ctx.space) as tx:
         asked = sessions.entries_of_types(tx, ("user", "feedback"), limit=RING_SHOWN)
-        helped = [(id, title, action) for id, title, action, *_ in sessions.proven(tx, RING_SHOWN)]
+        helped = [one[:3] for one in sessions.proven(tx, RING_SHOWN)]
         learned = list(dict.fromkeys([*helped, *sessions.by_person(tx, RING_SHOWN)]))[:RING_SHOWN]
     lines = [f"- {_titled(one)}" for one in asked]
     return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action in learned))
@@ -226,16 +227,15 @@ class _Telling:
     def _stand(self) -> Iterator[str]:
         if not self._latest:
             return
-        last = self._latest[0]
         if (away := self._away()) >= AWAY:
-            day = day_of(last.at, self._zone)
+            day = day_of(self._latest[0].at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
         said, left = "Last entry", [one for one in self._latest if one.id not in self._told]
         if sessions.broken_off(self._tx, but=self._session):
             said = "The last session broke off after"
         else:
             left = [one for one in left if not _is_thin(one)] or left
-        last = next(iter(left), last)
+        last = (left or self._latest)[0]
         yield f"- {said}: {_titled(last, self._is_new)} → {self._tell(last)}"
 
     def _living(self) -> tuple[list[str], list[str]]:
@@ -336,7 +336,7 @@ def _rest(count: int) -> str:
 def _period(month: str, today: date) -> str:
     """The month as 2026-03, or from three months back its quarter as 2025-Q4."""
     year, number = int(month[:4]), int(month[5:])
-    back = today.year * 12 + today.month - year * 12 - number
+    back = (today.year - year) * 12 + today.month - number
     return month if back < 3 else f"{year}-Q{(number + 2) // 3}"
 
 
@@ -370,7 +370,7 @@ def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
 def _is_thin(one: Told) -> bool:
     """Whether an entry says too little to speak for its topic."""
     said, is_open = gist(one.text)
-    return not is_open and len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS
+    return not is_open and (one.title == COMPACTED or len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS)
 
 
 def _like(one: Told, others: Sequence[Told]) -> str:
