@@ -330,3 +330,5 @@ def test_sessions_are_listed_with_what_they_were_given(
     assert "Stripe webhooks arrive out of order" in site.says()
     assert "helpful" in site.says()
     assert "the session seems to have used it" in site.says()
+    site.go("/")
+    assert "claude-code was shown Stripe webhooks arrive out of order" in site.says(), "and no id of a session"

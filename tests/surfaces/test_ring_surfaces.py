@@ -15,6 +15,7 @@ from mcp_client import connected, direct_transport, http_transport
 from recollect import Memory
 from recollect.api.spaces import Spaces
 from recollect.core.journal import NewEntry
+from recollect.core.learning import SessionEvent, Write
 from recollect.mcp.protocol import Conversation
 from samples import UV, WEBHOOKS, learning
 from serving import MCP, serving
@@ -154,6 +155,18 @@ def test_the_pages_search_reaches_into_the_rings_and_leads_there(memory: Memory,
             (address,) = re.findall(rf'<h2><a href="(/s/{ring.context.space}/[^"]+)"', said)
             assert str(title) in unescape(page.get(address).text)
         assert "Nothing found" in page.get("/search", params={"q": ASKED, "where": "here"}).text
+
+
+def test_the_page_lists_what_a_session_was_shown_of_a_ring(memory: Memory) -> None:
+    (kept,) = memory.ring("me").learnings.page()[0]
+    shown = SessionEvent(session="s-1", host="codex", event="UserPromptSubmit", task="s-1", learnings=(kept.id,))
+    assert memory.sessions.deliver(Write(id="change_shown", what=shown))
+    with serving(memory) as served:
+        page = served.browser()
+        said = page.get("/sessions").text
+        assert "nothing beside its brief" not in said
+        (address,) = re.findall(rf'Was shown <a href="([^"]+)">{kept.id}', said)
+        assert kept.title in unescape(page.get(address).text)
 
 
 def test_hits_of_a_ring_that_the_server_does_not_serve_have_no_link(memory: Memory) -> None:
