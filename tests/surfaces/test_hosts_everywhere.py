@@ -291,6 +291,8 @@ def test_last_tells_what_each_prompt_was_given_and_why(shell: Shell) -> None:
     assert second["considered"] == [], "its own session's words were no candidates"
     assert other not in json.dumps(first["given"])
     said = shell.said("last", "--host", "claude-code")
-    assert f"recollect learn edit {id} | learn archive {id} | learn rate {id}" in said
+    do = next(line for line in said.splitlines() if line.strip().startswith("do: recollect learn edit"))
+    assert do.endswith(f"learn archive {id}, learn rate {id} --verdict not_helpful"), "each runs as it is printed"
+    shell.said(*do.rpartition(", ")[2].split())
     shell.said("store", "purge", "--text", "Paint the shed", "--yes")
     assert "Paint the shed" not in shell.said("last")

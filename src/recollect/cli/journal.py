@@ -109,10 +109,10 @@ def accept(memory: Memory) -> Output:
 
 
 @log.command()
-@click.argument("date")
+@click.argument("date", default="today")
 @answers
 def show(memory: Memory, date: str) -> Output:
-    """Show the log of a DATE (2026-03-01, today, yesterday), or one entry (log/2026-03-01#3)."""
+    """Show today's log, that of a DATE (2026-03-01, yesterday), or one entry (log/2026-03-01#3)."""
     if "#" in date:
         entry = memory.journal.entry(date)
         return Output(entry, f"## {entry.topic} [{entry.type}]\n\n{entry.text}")

@@ -67,11 +67,11 @@ def _given(id: str, one: Considered | None) -> Iterator[str]:
         ring = f", ring {one.ring}" if one.ring != PROJECT else ""
         yield f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}{ring}"
     if id.startswith("learn_"):
-        yield f"    do: recollect learn edit {id} | learn archive {id} | learn rate {id}"
+        yield f"    do: recollect learn edit {id}, learn archive {id}, learn rate {id} --verdict not_helpful"
     elif id.startswith("dec_"):
-        yield f"    do: recollect decision edit {id} | decision reverse {id}"
+        yield f"    do: recollect decision edit {id}, decision reverse {id}"
     elif "log/" in id:
-        yield f"    do: recollect get {id} | store purge {id}"
+        yield f"    do: recollect get {id}, store purge {id}"
 
 
 @click.group(cls=Group)

@@ -178,11 +178,11 @@ class LastSession:
 
 
 def last(ctx: Context, host: str = "") -> LastSession:
-    """The session that was heard of last, with everything it was given."""
+    """The last session, with everything it was given."""
     with ctx.db.read(ctx.space) as tx:
         found = sessions.latest_session(tx, host)
         if found is None:
-            raise NotFound("no session was heard of yet: start one, or set a program up: recollect init --host HOST")
+            raise NotFound("no session began here yet; to set up an agent program: recollect init --host HOST")
         events = sessions.events_of(tx, found.id)
     asked = list(unlogged(found))
     prompts = []
@@ -192,9 +192,7 @@ def last(ctx: Context, host: str = "") -> LastSession:
     told = []
     before: set[str] = set()
     for each, prompt in zip(events, reversed(prompts), strict=True):
-        near = []
-        if prompt:
-            near = candidates(ctx, prompt, shown=each.given, before=before, session=found.id, at=each.at)
+        near = candidates(ctx, prompt, shown=each.given, before=before, session=found.id, at=each.at) if prompt else []
         before |= {*each.given}
         if each.given or prompt:
             told.append(
