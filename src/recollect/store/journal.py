@@ -10,15 +10,19 @@ Knows nothing about how a node is made; a capsule is a text here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
 from datetime import date
 
-from recollect.core.choices import Trust
 from recollect.core.clock import DAY
-from recollect.core.context import Context, Tx
-from recollect.core.journal import NodeStatus
 from recollect.core.records import record
 from recollect.store import db
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from recollect.core.choices import Trust
+    from recollect.core.context import Context, Tx
+    from recollect.core.journal import NodeStatus
 
 _LOG_END = "end of log"
 PURGED = "purged"  # in place of the hash of an entry whose words are gone
