@@ -214,9 +214,9 @@ def undo(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
         if not change:
             raise Refused("that change was undone already" if named else "there is nothing to undo")
         if any(outranks(event.trust, ctx.actor.trust) for event in change):  # an undo could set a confidence
-            by = "a person" if any(event.trust == "human" for event in change) else "an agent"
-            who = "only a person" if by == "a person" else "a caller from outside may not; only an agent or a person"
-            raise Forbidden(f"{by} made the last change, so {who} may take it back")
+            by_person = any(event.trust == "human" for event in change)
+            by, may = ("a person", "a person") if by_person else ("an agent", "an agent or a person")
+            raise Forbidden(f"{by} made the last change, so only {may} may take it back")
         undo_id, what = ctx.ids("change"), f"{noun.name}.undone"
         restored: list[R] = []
         for event in reversed(change):

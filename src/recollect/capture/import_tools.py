@@ -135,7 +135,9 @@ _KINDS: dict[str, DiscoveryType] = {
 def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:
     with foreign.database(file) as connection:
         if not foreign.columns(connection, "observations"):
-            raise BadInput(f"{file} has no observations; it is not a database of claude-mem")
+            raise BadInput(
+                f"{file} is not a database of claude-mem: it has no observations. Give the path of another file"
+            )
         seen: Counter[str] = Counter()
         taken = 0
         try:

@@ -107,7 +107,7 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
 
 
 def undo(ctx: Context, *, change: str = "") -> Undone:
-    """Take back the newest change, here or the caller's own in a ring, or the one named here; of a move both halves."""
+    """Take back the newest change (in a ring, the caller's newest) or the one named here; of a move both halves."""
     skipped: list[str] = []
     mine = partial(newest_undoable, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped, files=False)
     while True:

@@ -103,7 +103,7 @@ def rate(ctx: Context, learning: str, verdict: Verdict | None, *, task: str | No
         if task is None:
             shown = tasks.injections_of_learning(tx, learning)
             if not shown:
-                raise Refused(f"{learning} was never injected, so it cannot be rated")
+                raise Refused(f"{learning} was never injected; rate it after a task was shown it")
             task = shown[0].task_id
         known = tasks.verdict_on(tx, learning=learning, task=task)
         if known is None:

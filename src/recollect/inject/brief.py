@@ -54,7 +54,7 @@ ENTRIES = 80  # single entries at the end, where there is room
 DIFFER = 12  # words that tell such lines apart
 FEW_TERMS = 2  # telling words of a title and its gist that make an entry speak for its topic
 _WORD = lazy(r"[\w./-]*[^\W_]")
-_LINKED = lazy(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
+_LINKED = lazy(r"\[([^\]]+)\]\([^)\s]*\)")  # without the address, which says nothing in one line
 _OVER = lazy(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+) references → ROOT")
 _KEPT = lazy(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)")
 

