@@ -19,7 +19,7 @@ from typing import Any
 from recollect import Actor, Memory, ScriptedClock
 from recollect.core.clock import DAY
 from recollect.core.decision import Bridge, Decision, Reason
-from recollect.distil.decision_page import full_text, render_page
+from recollect.distil.decision_levels import full_text, render_page
 from recollect.store import decisions as rows
 from recollect.store.sqlite import SqliteDb
 from recollect.text.tokens import tokens

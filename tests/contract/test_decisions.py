@@ -14,7 +14,7 @@ from recollect import BadInput, Memory, NotFound, Refused, Rejected, ScriptedClo
 from recollect.api.rpc import dispatch, methods
 from recollect.core.clock import iso
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
-from recollect.distil.decision_page import MODEL_CALLS, render_page
+from recollect.distil.decision_levels import MODEL_CALLS, render_page
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge

@@ -36,7 +36,7 @@ from recollect.core.decision import Decision
 from recollect.core.errors import Refused
 from recollect.core.learning import Discovery, Injection, Learning, Outcome, Task
 from recollect.core.records import MOST
-from recollect.distil.decision_page import DecisionPage, Level
+from recollect.distil.decision_levels import DecisionPage, Level
 from recollect.distil.decisions import AwaitedReview, Compaction
 from recollect.distil.wisdom import Calibration, Wisdom
 from recollect.feedback.confidence import Taken

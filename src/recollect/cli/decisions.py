@@ -10,7 +10,7 @@ import click
 from recollect.cli.command import Group, Output, answers, expecting, listing, page_of, redactions, table
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
-from recollect.distil.decision_page import LEVELS, full_text, headline, render_page, wisdom_text
+from recollect.distil.decision_levels import LEVELS, full_text, headline, render_page, wisdom_text
 from recollect.distil.wisdom import WINDOWS, Calibration
 from recollect.memory import Memory
 

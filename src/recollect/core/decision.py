@@ -1,7 +1,7 @@
 """Decisions: a recorded choice with a confidence, later an outcome; and the policies by which they shrink.
 
 A decision is stored once and whole. Policies hold ages only; what a level shows is decided when a decision is read
-(`distil/decision_page.py`).
+(`distil/decision_levels.py`).
 """
 
 from __future__ import annotations

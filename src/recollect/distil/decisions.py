@@ -18,8 +18,8 @@ from recollect.core.decision import ACTUAL, Decision, Policies, policies_of
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.records import check_page, checked, plain, record
 from recollect.core.trust import check_may
-from recollect.distil import decision_page
-from recollect.distil.decision_page import (
+from recollect.distil import decision_levels
+from recollect.distil.decision_levels import (
     LEVELS,
     DecisionPage,
     DigestLine,
@@ -85,7 +85,7 @@ def compacted(
     with ctx.db.read(ctx.space) as tx:
         matching = (pair for pair in _above_wisdom(ctx, tx, wanted, now) if level in (None, pair[1]))
         shown = list(islice(matching, offset, offset + limit))
-        prepared = decision_page.load_wordings(tx, shown)
+        prepared = decision_levels.load_wordings(tx, shown)
         return make_page(shown, taught, now, rows.count(tx, wanted), budget, prepared)
 
 
@@ -132,12 +132,12 @@ def compact(ctx: Context) -> Compaction:
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         shown = list(_above_wisdom(ctx, tx, DecisionFilter(until=now), now))
-        lacking = decision_page.missing_wordings(ctx, tx, shown)
+        lacking = decision_levels.missing_wordings(ctx, tx, shown)
         total = rows.count(tx, DecisionFilter(until=now))
     levels: dict[str, int] = {level: sum(at == level for _, at in shown) for level in LEVELS}
     levels["wisdom"] = total - len(shown)
-    limit = CallLimit(left=decision_page.MODEL_CALLS)
-    prepared, waiting = decision_page.prepare_wordings(ctx, lacking, limit)
+    limit = CallLimit(left=decision_levels.MODEL_CALLS)
+    prepared, waiting = decision_levels.prepare_wordings(ctx, lacking, limit)
     taught = wisdom(ctx)
     if reword_principles(ctx, taught, limit) != taught:
         with ctx.db.write(ctx.space) as tx:
@@ -272,7 +272,7 @@ def query(
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
         leveled = [(each, level_now(each)) for each in found]
-        prepared = decision_page.load_wordings(tx, leveled)
+        prepared = decision_levels.load_wordings(tx, leveled)
     return [
         DecisionHit(
             id=decision.id,

@@ -334,7 +334,7 @@ Then tell the user in a few lines what you kept, with the ids."""
 @takes("reads", agent=text("Only decisions of this agent."))
 def review(memory: Memory, agent: str | None = None) -> str:
     """Find out how the decisions that wait for an outcome turned out."""
-    from recollect.distil.decision_page import headline
+    from recollect.distil.decision_levels import headline
     from recollect.text.frame import escape, one_line
 
     waiting = memory.decisions.review_queue(agent=agent)

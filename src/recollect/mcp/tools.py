@@ -210,7 +210,7 @@ def review(memory: Memory, id: str, outcome: str, result: str = "", lesson: str 
 def wisdom(memory: Memory, category: str | None = None) -> Said:
     """What older decisions taught, by category: how often they proved right, which principles held, how they failed.
     Read it before a choice of that kind."""
-    from recollect.distil.decision_page import wisdom_text
+    from recollect.distil.decision_levels import wisdom_text
 
     return Said(lines=tuple(wisdom_text(memory.decisions.wisdom(category=category)).splitlines()))
 

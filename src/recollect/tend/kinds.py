@@ -20,7 +20,7 @@ from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA, Learning
 from recollect.core.records import Passage, check_limit, plain, record, replace
 from recollect.distil import node_files, themes, tree
-from recollect.distil.decision_page import full_text, headline
+from recollect.distil.decision_levels import full_text, headline
 from recollect.store import check, decisions, journal, learnings, passages, topics
 from recollect.store import themes as theme_rows
 from recollect.store.passages import Stored

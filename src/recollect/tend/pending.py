@@ -18,7 +18,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.learning import Discovery, Task
 from recollect.core.records import record
-from recollect.distil import decision_page, decisions, node_models, staged, staging_checks, themes, wisdom
+from recollect.distil import decision_levels, decisions, node_models, staged, staging_checks, themes, wisdom
 from recollect.distil.node_models import node_question, root_question
 from recollect.distil.themes import planned_from_file
 from recollect.models.ask import Ask, check_answer, generator_of, load_prompt, redact_answer
@@ -122,7 +122,7 @@ def _extraction(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
 
 def _decision(ctx: Context, opened: OpenAsk) -> Ask[Any]:
     decision = ctx.read(decision_rows.get, opened.subject)
-    return decision_page.wording_question(decision, "summary" if opened.kind == "decision-summary" else "digest")
+    return decision_levels.wording_question(decision, "summary" if opened.kind == "decision-summary" else "digest")
 
 
 def _principle(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:

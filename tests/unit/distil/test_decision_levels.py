@@ -6,7 +6,7 @@ from made import DECIDED, decision
 from recollect.core.clock import DAY, SECOND
 from recollect.core.decision import Bridge, Policies, Policy, Reason
 from recollect.core.errors import BadInput
-from recollect.distil.decision_page import digest_of, level_of, priority, summary_of
+from recollect.distil.decision_levels import digest_of, level_of, priority, summary_of
 
 NO_WISHES = Policies(agents={}, categories={})
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from made import DECIDED, decision
 from recollect.core.clock import DAY
 from recollect.core.decision import Bridge, Decision, Policy, Reason
-from recollect.distil.decision_page import DecisionPage, Level, level_of, make_page, render_page
+from recollect.distil.decision_levels import DecisionPage, Level, level_of, make_page, render_page
 from recollect.distil.wisdom import wisdom_of
 from recollect.text.tokens import tokens
 

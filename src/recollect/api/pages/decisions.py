@@ -20,7 +20,7 @@ from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, Ne
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.records import record, replace
-from recollect.distil.decision_page import LEVELS
+from recollect.distil.decision_levels import LEVELS
 from recollect.memory import Memory
 from recollect.memory.records import Decisions
 from recollect.text.sentences import clip
