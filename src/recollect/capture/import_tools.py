@@ -135,9 +135,7 @@ _KINDS: dict[str, DiscoveryType] = {
 def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:
     with foreign.database(file) as connection:
         if not foreign.columns(connection, "observations"):
-            raise BadInput(
-                f"{file} is not a database of claude-mem: it has no observations. Give the path of another file"
-            )
+            raise BadInput(f"{file} has no observations, so it is not a database of claude-mem; give another file")
         seen: Counter[str] = Counter()
         taken = 0
         try:
