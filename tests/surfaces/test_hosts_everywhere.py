@@ -261,6 +261,16 @@ def test_a_session_that_ended_well_did_not_break_off(shell: Shell) -> None:
     )
 
 
+def test_last_claims_no_want_of_room_where_nothing_was_shown(shell: Shell) -> None:
+    id = shell.learn()
+    shell.said("learn", "edit", id, "--confidence", "0.1")
+    asked = json.dumps({"session_id": "s-1", "prompt": "Stripe webhooks arrive out of order"})
+    answer(shell, "UserPromptSubmit", asked, RECOLLECT_NOW="2026-03-02T09:01:00Z")
+    assert f"left out: {id}" in shell.said("last")
+    shell.said("learn", "edit", id, "--confidence", "0.9")
+    assert shell.said("last").rstrip().endswith("would be shown by now")
+
+
 def test_last_tells_what_each_prompt_was_given_and_why(shell: Shell) -> None:
     assert shell.run("last").returncode == 1
     id = shell.learn()

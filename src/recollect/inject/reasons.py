@@ -85,7 +85,7 @@ def candidates(
                 one, learning = hit.passage, learnings.get(hit.passage.id)
                 if (at is not None and one.at >= at) or (session and one.thread.endswith(f"/{session}")):
                     continue  # said later, or by this session itself
-                held_back = _held_back(place, hit, learning)
+                held_back = _held_back(place, hit, learning, shown)
                 if one.id in own:
                     held_back = "was learned in this session"
                 elif one.id in contradicted:
@@ -136,7 +136,7 @@ def _ranked(
             yield hit, principle.id if principle else "", principle.title if principle else ""
 
 
-def _held_back(ctx: Context, hit: Scored, learning: Learning | None) -> str:
+def _held_back(ctx: Context, hit: Scored, learning: Learning | None, shown: Collection[str]) -> str:
     """The first bar that a candidate does not pass."""
     settings = ctx.settings.inject
     if learning and learning.status != "active":
@@ -152,7 +152,7 @@ def _held_back(ctx: Context, hit: Scored, learning: Learning | None) -> str:
         why = "it had its trial" if learning.verdicts >= TRIAL_VERDICTS else "the trial slot is taken"
         return f"confidence {learning.confidence:.2f} is below {settings.min_confidence:.2f}, and {why}"
     most = settings.max_learnings if learning else settings.entries
-    return f"no room: {most} at most, and those shown fit better"
+    return f"no room: {most} at most, and those shown fit better" if shown else "would be shown by now"
 
 
 NEAR = 8  # candidates of one prompt that are told; chosen, a screen
