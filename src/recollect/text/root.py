@@ -325,7 +325,7 @@ def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
 def _line(point: Point) -> str:
     last = max(point.refs, key=place_of)
     topic = topic_name(point.topic)
-    said = point.text if spoken(point.text).startswith(spoken(topic)) else f"{topic}: {point.text}"
+    said = point.text if f" {spoken(topic)} " in f" {spoken(point.text)} " else f"{topic}: {point.text}"
     return f"- {cut(said, _LINE_CHARS)} → log/{last}"
 
 

@@ -203,3 +203,16 @@ def test_after_a_silence_of_seven_days_active_context_says_that_it_is_not_recent
     point = Point(section="open", topic="auth", text="rotate the key", refs=(f"{day}#1",))
     text, _ = build(months(1), [point], TODAY, 3_000)
     assert (f"- nothing was logged after {day}; this is where things stood then" in text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fix(protocol): avoid deadlock at the start", "fix(protocol): avoid deadlock at the start"),
+        ("Always avoid deadlocks", "Avoid deadlock: Always avoid deadlocks"),
+    ],
+)
+def test_a_line_that_says_its_topic_does_not_begin_with_it_again(text: str, expected: str):
+    lesson = Point(section="lesson", topic="Avoid deadlock", text=text, refs=("2026-02-28#1",))
+    page, _ = build([MonthDigest(month="2026-02", mentions=(), lessons=(lesson,))], [], TODAY, 3_000)
+    assert f"- {expected} → log/2026-02-28#1" in page
