@@ -1,9 +1,9 @@
 """Rows about models: cached answers, asks that wait for an agent, what models used, and claims on running calls.
 
-A cached answer means that the same question is never paid for twice. An ask waits until it is answered and the answer
-is used. A claim keeps two processes from paying for the same call: it carries the tokens the call may use at most,
-which together with the day's usage never pass the budget. Like a lease it outlives a killed holder until it expires,
-and counts as used from then on, because the call may have been paid for.
+Thanks to cached answers the same question is never paid for twice. An ask waits until it is answered and the answer is
+used. A claim keeps two processes from paying for the same call and reserves the tokens that the call may use at most;
+these and the day's usage never exceed the budget. A claim outlives a killed holder until it expires; its tokens then
+count as used, because the call may have been paid for.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ def get_answer(tx: Tx, key: AnswerKey) -> StoredAnswer | None:
 
 
 def put_answer(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) -> None:
-    """The first answer stays: two processes that asked at once end up with one."""
+    """The first answer stays, so that two processes that asked at once get the same one."""
     values = {"generator": generator, "answer": answer, "created_at": at}
     db.add_row_once(tx, "answers", "kind, version, source_hash", **vars(key), **values)
 
 
 def forget_answers(tx: Tx, key: AnswerKey) -> None:
-    """Delete an answer that the rules no longer accept, so that it is asked for again."""
+    """Delete an answer that the checks no longer accept, so that it is asked for again."""
     tx.run(f"DELETE FROM answers WHERE space = :space {_SAME}", **vars(key))
 
 
 @record
 class OpenAsk:
-    """One ask: the prompt's name and version, the thing it is about, and the texts it is to be answered from."""
+    """`prompt` is the prompt's name, `sources` the texts to answer from."""
 
     id: str
     kind: str
@@ -66,7 +66,7 @@ class OpenAsk:
 
 
 def put_ask(tx: Tx, ask: OpenAsk) -> None:
-    """Open an ask, which replaces an older one of the same kind about the same thing."""
+    """Open an ask in place of an older one of the same kind and subject."""
     tx.run(
         "DELETE FROM asks WHERE space = :space AND kind = :kind AND subject = :subject AND id <> :id",
         kind=ask.kind,
@@ -86,7 +86,7 @@ def waiting_asks(tx: Tx) -> list[OpenAsk]:
 
 
 def answered_asks(tx: Tx, kind: str) -> list[OpenAsk]:
-    """Asks of a kind whose answer has come and was not used yet."""
+    """Asks of a kind whose answer was not used yet."""
     where = "AND kind = :kind AND answered_at IS NOT NULL ORDER BY answered_at, subject"
     return db.select(tx, OpenAsk, "asks", where, kind=kind)
 
@@ -104,7 +104,7 @@ MOST_TOKENS = 10**12  # of one call: a larger number is a server's mistake, and 
 
 @record
 class Usage:
-    """What one kind of job used of one model on one day. A fall-back is an ask that the offline twin answered."""
+    """What one kind of job used of one model on one day. A fallback is an ask that got the offline answer."""
 
     day: str
     kind: str
@@ -137,12 +137,12 @@ def add_usage(tx: Tx, used: Usage) -> None:
 
 
 def all_usage(tx: Tx) -> list[Usage]:
-    """All rows, oldest day first."""
+    """Oldest day first."""
     return db.select(tx, Usage, "model_usage", "ORDER BY day, kind, generator")
 
 
 def spoken_for(tx: Tx, day: str) -> int:
-    """Tokens of a day that are used, or reserved by running calls."""
+    """Tokens of a day that are used or reserved."""
     used = tx.value(
         "SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM model_usage WHERE space = :space AND day = :day",
         day=day,
@@ -169,7 +169,6 @@ def claim_call(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: s
 
 
 def claimed_calls(tx: Tx, id: str, *, now: int) -> bool:
-    """Whether a process makes this call right now."""
     found = tx.row("SELECT taken_at, expires_at FROM ask_claims WHERE space = :space AND id = :id", id=id)
     return found is not None and is_live(now, taken_at=found[0], expires_at=found[1])
 

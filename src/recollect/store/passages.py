@@ -1,7 +1,7 @@
-"""The one table that is searched, with the word index that hangs off it.
+"""The one table that is searched, and its word index.
 
-`terms` holds the passage as our tokeniser saw it, one line per field (title, who, keywords, then the body's lines), so
-that ranking reads it back instead of tokenising again. How many passages hold each term is kept beside it, per space.
+The column `terms` holds the passage as our tokeniser saw it, one line per field (title, who, keywords, then the body's
+lines), so that ranking does not tokenise again. The table `terms` counts the passages that hold each term, per space.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ EVERY = ""  # the term that every passage holds: its count is the number of pass
 
 @record
 class Stored:
-    """A passage as search reads it."""
-
     doc: int
     id: str
     kind: str
@@ -73,8 +71,7 @@ _INSERT = insertion("passages", _WRITTEN) + " RETURNING doc"
 
 @record
 class Narrow:
-    """Which passages are wanted: of some kinds (none named: all), trusts, between two times (the last excluded), and
-    of a topic."""
+    """Which passages are wanted; an empty field allows all. `until` is excluded."""
 
     kinds: tuple[str, ...] = ()
     trusts: tuple[str, ...] = ()
@@ -83,7 +80,7 @@ class Narrow:
     topic: str = ""
 
     def where(self) -> tuple[str, dict[str, object]]:
-        """The same as conditions on the table `p`."""
+        """Conditions on the table `p`, and their parameters."""
         named = {"kind": self.kinds, "trust": self.trusts}
         parts, params = "", dict[str, object]()
         for name, given in named.items():
@@ -102,9 +99,9 @@ class Narrow:
 
 
 def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
-    """Write or replace a passage; an unchanged one costs a read, and is written again only with `anew`.
+    """Write or replace a passage; an unchanged one costs a read, and is rewritten only with `anew`.
 
-    An unchanged passage keeps its number, and with it its vectors, even then.
+    An unchanged passage always keeps its number, and with it its vectors.
     """
     lines = lines_of(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
@@ -118,13 +115,12 @@ def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
 
 
 def add_all(tx: Tx, passages: Iterable[Passage]) -> None:
-    """Write passages whose ids are new."""
     _add(tx, [(passage, lines_of(passage)) for passage in passages])
 
 
 def lines_of(passage: Passage) -> list[str]:
-    """Title, who, keywords and the body, each on one line whatever was written."""
-    body = passage.lines or ("",)  # what has a title only still has a body, an empty one
+    """Title, who, keywords, then the body's lines, each without line ends."""
+    body = passage.lines or ("",)  # a passage with only a title has an empty body
     return [_on_one_line(text) for text in (passage.title, passage.who, " ".join(passage.keywords), *body)]
 
 
@@ -135,19 +131,17 @@ def _on_one_line(text: str) -> str:
 
 
 def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
-    """The identity of a passage: when it changes, the passage is written anew."""
     facts = (passage.kind, str(passage.at), passage.trust, passage.thread, str(passage.position))
     return content_hash("\n".join((*lines, *facts)))[:DIGEST]
 
 
 def adds_up(stored: Stored, digest: str) -> bool:
-    """Whether a stored passage still is what its hash and its terms say."""
+    """Whether a stored passage matches its hash and its terms."""
     lines = [stored.title, stored.who, stored.keywords, *stored.text.split("\n")]
     return digest_of(stored, lines) == digest and tokens.term_lines(lines) == stored.terms
 
 
 def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
-    """Every passage with its hash, by id."""
     names = ("id", *(name for name in Stored.__annotations__ if name != "id"), "hash")
     for row in every(tx, "passages", ", ".join(names)):
         values = dict(zip(names, row, strict=True))
@@ -156,14 +150,13 @@ def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
 
 
 def remove(tx: Tx, id: str) -> None:
-    """Take a passage out of table and index."""
     old = tx.row("SELECT doc, terms FROM passages WHERE space = :space AND id = :id", id=id)
     if old:
         _forget(tx, old[0], old[1])
 
 
 def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
-    """What ranking needs of passages, by their index numbers; those that are not wanted are left out."""
+    """What ranking needs of passages, by index number; unwanted ones are left out."""
     where, params = wanted.where()
     sql = f"SELECT {_RANKED} FROM passages p WHERE p.space = :space AND p.doc IN (:keys){where}"
     return _ranked(among(tx, sql, docs, **params))
@@ -174,7 +167,7 @@ def _ranked(rows: Iterable[Row]) -> list[Ranked]:
 
 
 def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) -> list[Ranked]:
-    """The same for stretches of threads: each a thread with the first and last position."""
+    """The same for stretches of threads: (thread, first position, last position)."""
     found: list[Row] = []
     where, params = wanted.where()
     for start in range(0, len(stretches), STRETCHES):
@@ -194,7 +187,6 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
 
 
 def latest(tx: Tx, wanted: Narrow, *, limit: int, offset: int) -> list[Ranked]:
-    """The newest passages that are wanted, newest first."""
     where, params = wanted.where()
     sql = (
         f"SELECT {_RANKED} FROM passages p WHERE p.space = :space{where} ORDER BY p.at DESC, p.doc DESC "
@@ -204,7 +196,7 @@ def latest(tx: Tx, wanted: Narrow, *, limit: int, offset: int) -> list[Ranked]:
 
 
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
-    """The passages that are wanted, by their index numbers; None when there are more than `most`."""
+    """The index numbers of the wanted passages; None if there are more than `most`."""
     where, params = wanted.where()
     some = f"FROM passages p WHERE p.space = :space{where}"
     # Counting in the engine is a fifth of reading what is then thrown away.
@@ -214,18 +206,16 @@ def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
 
 
 def docs_of(tx: Tx, ids: Sequence[str]) -> list[int]:
-    """The index numbers of passages."""
     found = among(tx, "SELECT doc FROM passages WHERE space = :space AND id IN (:keys)", ids)
     return [doc for (doc,) in found]
 
 
 def texts_of(tx: Tx, docs: Sequence[int]) -> dict[int, str]:
-    """The bodies of passages, by their index numbers."""
+    """The bodies of passages by index number."""
     return dict(among(tx, "SELECT doc, text FROM passages WHERE space = :space AND doc IN (:keys)", docs))
 
 
 def ids_of(tx: Tx, kind: str) -> list[str]:
-    """Every passage of a kind, by id."""
     sql = "SELECT id FROM passages WHERE space = :space AND kind = :kind ORDER BY id"
     return [row[0] for row in tx.rows(sql, kind=kind)]
 
@@ -236,20 +226,19 @@ def by_id(tx: Tx, id: str) -> Stored | None:
 
 
 def ids_under(tx: Tx, prefix: str) -> list[str]:
-    """The passages whose ids begin alike, such as the entries of a day (`log/2026-03-01#`), by id."""
+    """The passages whose ids have a prefix, such as the entries of a day (`log/2026-03-01#`), by id."""
     sql = "SELECT id FROM passages WHERE space = :space AND id >= :prefix AND id < :end ORDER BY id"
     return [id for (id,) in tx.rows(sql, prefix=prefix, end=_after(prefix))]
 
 
 def last_position(tx: Tx, thread: str) -> int:
-    """The place of the last passage in a thread, 0 when it has none."""
     sql = "SELECT max(position) FROM passages WHERE space = :space AND thread = :thread AND thread <> ''"
     return tx.value(sql, thread=thread) or 0
 
 
 def neighbours(tx: Tx, here: Stored, *, earlier: bool, limit: int) -> list[Stored]:
-    """The passages before or after one, nearest first: in its thread by position; one without a position (0) by time,
-    in its thread or among its kind."""
+    """The passages before or after one, nearest first: by position in its thread; without a position, by time in its
+    thread or among its kind."""
     than, order = ("<", "DESC") if earlier else (">", "ASC")
     if here.thread and here.position:
         where, by = f"thread = :thread AND thread <> '' AND position {than} :position", "position"
@@ -270,14 +259,14 @@ def neighbours(tx: Tx, here: Stored, *, earlier: bool, limit: int) -> list[Store
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
-    """How many passages there are, and how many hold each of these terms (absent: none does)."""
+    """How many passages there are, and how many hold each term; a term that none holds is left out."""
     sql = "SELECT term, docs FROM terms WHERE space = :space AND term IN (:keys)"
     counts: dict[str, int] = dict(among(tx, sql, [EVERY, *terms]))
     return counts.pop(EVERY, 0), counts
 
 
 def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
-    """The most common pairs of characters that hold this one, and how many passages hold each."""
+    """The most common two-character terms with this character, and how many passages hold each."""
     sql = """
     SELECT term, docs FROM terms WHERE space = :space AND term >= :first AND length(term) = 2
     AND (substr(term, 1, 1) = :character OR substr(term, 2, 1) = :character) ORDER BY docs DESC, term LIMIT :most"""
@@ -285,7 +274,7 @@ def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
 
 
 def beginning_with(tx: Tx, letters: str, *, most: int) -> dict[str, int]:
-    """The most common terms that begin with some letters, and how many passages hold each."""
+    """The most common terms with a prefix, and how many passages hold each."""
     sql = """
     SELECT term, docs FROM terms WHERE space = :space AND term >= :first AND term < :end
     ORDER BY docs DESC, term LIMIT :most"""
@@ -293,7 +282,7 @@ def beginning_with(tx: Tx, letters: str, *, most: int) -> dict[str, int]:
 
 
 def _after(prefix: str) -> str:
-    """The first string behind all that begin with a prefix."""
+    """The first string after all strings with a prefix."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
@@ -311,7 +300,6 @@ def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
 
 
 def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:
-    """Write a passage again under its number."""
     values = _values(passage, lines)
     tx.unindex(doc)
     tx.run(

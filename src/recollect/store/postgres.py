@@ -2,11 +2,11 @@
 
 Owns the write lock, the word index and vectors; the row code is the same as for SQLite. All state lives in a
 transaction (`SET LOCAL`, a transaction's advisory lock, no prepared statements), so a pooler in transaction mode may be
-used. Connections are `postgres_pool`; opening and creating a store is `postgres_setup`.
+used. `postgres_pool` connects; `postgres_setup` opens and creates a store.
 
 A space's vectors are searched exactly until it has `EXACT` pieces; from then on it gets an index of its own. An index
-over all spaces would walk through the neighbours' vectors and may come back with nothing of ours. Only what compares
-needs numpy, which comes with the embedder.
+over all spaces would walk through other spaces' vectors and might find none of ours. Only comparing needs numpy, which
+comes with the embedder.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _PARAMETER = re.compile(r"'(?:[^']|'')*'|::|\bIN \((:[a-z]+0(?:, :[a-z]+\d+)*)\)
 
 
 class PostgresDb:
-    """One database on a server. A transaction takes a connection and gives it back."""
+    """One database on a server."""
 
     engine = "postgresql"
     holds_vault = True
@@ -118,7 +118,7 @@ class PostgresDb:
 
     @contextmanager
     def read(self, space: str, *, searching: bool = False) -> Iterator[Transaction]:
-        """A consistent view; others keep writing. A search may be answered by a replica, if the settings say so."""
+        """A consistent view. A search may be answered by a replica, if the settings say so."""
         with ExitStack() as stack:
             replica = self._replica(stack) if searching and self.read_from == "replica" else None
             connection = replica or stack.enter_context(self._connections.transaction(_BEGIN_READ))
@@ -126,7 +126,7 @@ class PostgresDb:
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
-        """The one writer of this space. When the block ends without an error the change is committed."""
+        """The one writer of this space; commits if the block ends without an error."""
         begin = _BEGIN_WRITE.format(
             patience=round(self._busy_seconds * 1000),
             idle=IDLE_SECONDS * 1000,
@@ -144,12 +144,12 @@ class PostgresDb:
         self._numbers[space] = number  # only now: a number that was rolled back does not exist
 
     def _replica(self, stack: ExitStack) -> psycopg.Connection[Row] | None:
-        """A connection to a replica that has everything the primary had a moment ago, in a transaction; None if there
-        is none. So no search misses what was just written, by this process or another."""
+        """A replica that has everything the primary had a moment ago, in a transaction; None if there is none. So no
+        search misses what was just written, by this process or another."""
         with self._connections.plain() as primary:
             (written,) = primary.execute("SELECT pg_current_wal_lsn()").fetchone() or (None,)
         with suppress(StoreUnreachable, StoreBusy), ExitStack() as attempt:
-            # Looked at before the transaction begins: its view must be newer than what was looked at.
+            # Checked before the transaction begins: its view must be newer than the check.
             connection = attempt.enter_context(self._replicas.transaction("BEGIN; ROLLBACK"))
             for _ in range(REPLICA_WAITS):
                 if connection.execute(_CAUGHT_UP, (written,)).fetchone() == (True,):
@@ -165,7 +165,7 @@ class PostgresDb:
             return PostgresVectors(connection, space, model).index_if_large(dimensions)
 
     def tend_words(self) -> None:
-        """The server merges its index itself."""
+        """The server merges its index by itself."""
 
     def faults(self) -> list[tuple[str, str]]:
         return []  # the server's administrator looks after its files
@@ -181,7 +181,7 @@ class PostgresDb:
             carry(old, new, progress=progress)
 
     def plain(self) -> AbstractContextManager[psycopg.Connection[Row]]:
-        """A connection outside any transaction; for the store's own plumbing (schema, verify)."""
+        """For schema and verify: a connection outside any transaction."""
         return self._connections.plain()
 
     def close(self) -> None:
@@ -189,7 +189,7 @@ class PostgresDb:
         self._replicas.close()
 
     def write_anew(self) -> None:
-        """Every table and index rewritten, so that no dead row and no index entry keeps what was deleted."""
+        """Rewrite every table and index, so that no dead row or index entry keeps deleted text."""
         with self.plain() as connection:
             for table, allowed in connection.execute(_OUR_TABLES).fetchall():
                 if not allowed:  # the server would only warn, and skip it
@@ -208,8 +208,6 @@ class PostgresDb:
 
 
 class _Session:
-    """Executes inside an open transaction."""
-
     def __init__(self, connection: psycopg.Connection[Row], keeps_vectors: bool):
         self._connection = connection
         self.keeps_vectors = keeps_vectors
@@ -247,7 +245,7 @@ class _Session:
             self._cursor.execute(INSERT_WORDS, part)
 
     def flush(self) -> None:
-        """Nothing is kept back here."""
+        """Nothing is buffered here."""
 
     def unindex(self, doc: int) -> None:
         self._cursor.execute("DELETE FROM passage_words WHERE doc = %s", (doc,))
@@ -266,12 +264,12 @@ class _Session:
 
 
 def lock_key(space: str) -> int:
-    """The number a space is locked by; two spaces with one number would only wait for each other."""
+    """The number that locks a space; two spaces with one number would only wait for each other."""
     return int.from_bytes(hashlib.sha256(f"recollect {space}".encode()).digest()[:8], "big", signed=True)
 
 
 def word_parts(doc: int, tokens: str) -> Iterator[tuple[int, int, list[str]]]:
-    """What `INSERT_WORDS` takes: a passage's tokens in groups that fit into one tsvector."""
+    """The rows for `INSERT_WORDS`: a passage's tokens in groups that fit into one tsvector."""
     group: list[str] = []
     part = size = 0
     for token in tokens.split():
@@ -285,9 +283,9 @@ def word_parts(doc: int, tokens: str) -> Iterator[tuple[int, int, list[str]]]:
 
 @cache
 def _for_psycopg(sql: str) -> tuple[bytes, dict[str, list[str]]]:
-    """A statement as psycopg takes it: `:name` becomes its placeholder.
+    """A statement in psycopg's form.
 
-    `IN (:d0, :d1, …)` becomes one array, whose name and members come with it: hundreds of placeholders are slow to
+    `IN (:d0, :d1, …)` becomes one array; its name and members are returned, too: hundreds of placeholders are slow to
     parse on both sides.
     """
     lists: dict[str, list[str]] = {}
@@ -329,7 +327,7 @@ WHERE space = {space} AND model = {model}"""
 
 
 class PostgresVectors:
-    """The vectors of one model in one space; see the protocol `Vectors`."""
+    """See the protocol `Vectors`."""
 
     def __init__(self, connection: psycopg.Connection[Row], space: str, model: int, *, exact: int = EXACT):
         self._connection = connection
@@ -366,7 +364,7 @@ class PostgresVectors:
         return -1 if doc is None else int(doc)
 
     def index_if_large(self, dimensions: int) -> str:
-        """Make a large space its index, while others keep writing; says what it did, or who may do it."""
+        """Make the index of a large space, while others keep writing; says what it did, or who may do it."""
         with self._connection.cursor() as cursor:
             if self._has_index(cursor) or not self._is_large(cursor):
                 return ""
@@ -379,7 +377,7 @@ class PostgresVectors:
         return f"index for the vectors of {self._whose['space']}"
 
     def _is_large(self, cursor: psycopg.Cursor[Row], kinds: Sequence[str] = ()) -> bool:
-        """Whether there are more pieces than are compared one by one; counted only so far."""
+        """Whether there are more pieces than are compared one by one; counts no further."""
         found = cursor.execute(_COUNT, {**self._whose, "kinds": list(kinds), "bound": self._exact + 1}).fetchone()
         return found is not None and bool(found[0] > self._exact)
 
@@ -391,14 +389,13 @@ class PostgresVectors:
 
 
 def index_large_spaces(connection: psycopg.Connection[Row]) -> list[str]:
-    """Make an index for every large space; the caller owns the tables."""
     rows = connection.execute("SELECT space, number, dimensions FROM vector_models ORDER BY space, number").fetchall()
     tended = (PostgresVectors(connection, space, model).index_if_large(size) for space, model, size in rows)
     return [done for done in tended if done]
 
 
 def _walked(cursor: psycopg.Cursor[Row], asked: dict[str, Any], dimensions: int) -> list[Row]:
-    """Nearest neighbours by the space's own index, on and on until enough of them pass the filter."""
+    """Nearest neighbours by the space's own index, until enough of them pass the filter."""
     explored = min(max(100, asked["limit"]), MOST_EXPLORED)
     cursor.execute(
         "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)",
@@ -419,7 +416,7 @@ def _owns(cursor: psycopg.Cursor[Row]) -> bool:
 
 
 def _sent(vector: Any) -> bytes:
-    """As pgvector sends and takes it: how many numbers, two empty bytes, the numbers."""
+    """pgvector's binary form: how many numbers, two empty bytes, the numbers."""
     step, numbers = rounded(vector)
     return struct.pack(f">hxx{len(numbers)}e", len(numbers), *[number * step for number in numbers])
 

@@ -1,8 +1,7 @@
 """Connections to a PostgreSQL server: its address, its errors as ours, and a pool of connections.
 
-psycopg_pool keeps the connections; this module decides how long to wait for one, says why none came, and finds out
-what became of a commit whose answer was lost. Knows nothing about spaces, rows or words: callers pass in the statements
-that begin a transaction.
+psycopg_pool keeps the connections; this module decides how long to wait for one, says why none came, and finds out what
+became of a commit whose answer was lost. Knows nothing about spaces, rows or words.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ _CONNECTION = {
 
 
 class Address:
-    """A connection address: what libpq is given, and what a person may be shown."""
+    """A connection address, for libpq and for people."""
 
     def __init__(self, url: str):
         try:
@@ -76,19 +75,19 @@ class Address:
         self.conninfo = make_conninfo(**{**_CONNECTION, **several, **self.parts})
 
     def of_replicas(self) -> str:
-        """What libpq is given to find a replica among several hosts; the primary where there is none."""
+        """The address that finds a replica among several hosts; the primary where there is none."""
         return make_conninfo(self.conninfo, target_session_attrs="prefer-standby")
 
     @property
     def shown(self) -> str:
-        """Without a password, whatever was given."""
+        """Without a password."""
         host = self.parts.get("host") or self.parts.get("hostaddr") or "localhost"
         port = f":{self.parts['port']}" if self.parts.get("port", "").strip(",") else ""
         user = f"{self.parts['user']}@" if self.parts.get("user") else ""
         return f"postgresql://{user}{host}{port}/{self.parts.get('dbname', '')}"
 
     def without_secrets(self, text: str) -> str:
-        """One line of what the server said."""
+        """The server's message on one line."""
         line = " ".join(text.split())
         for secret in self._secrets:
             line = line.replace(secret, "***")
@@ -151,7 +150,7 @@ logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # a command's stan
 
 
 class Connections:
-    """A pool of at most `limit` connections to one address, one per thread that is in a transaction."""
+    """A pool of at most `limit` connections, one per thread that is in a transaction."""
 
     def __init__(
         self, address: Address, *, busy_seconds: float, connect_seconds: float, limit: int, replicas: bool = False
@@ -177,7 +176,7 @@ class Connections:
         )
 
     def _noting_failures(self) -> type[psycopg.Connection[Row]]:
-        """A connection class that tells us why the server refused; the pool itself only times out."""
+        """A connection class that records why the server refused; the pool itself only times out."""
         pool = self
 
         class Connection(psycopg.Connection[Row]):
@@ -198,15 +197,15 @@ class Connections:
 
     @contextmanager
     def plain(self) -> Iterator[psycopg.Connection[Row]]:
-        """A connection outside any transaction; for the store's own plumbing (schema, verify)."""
+        """For schema and verify: a connection outside any transaction."""
         with self._connection() as connection, translated(self.place):
             yield connection
 
     @contextmanager
     def transaction(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
-        """A connection in the transaction that `begin` opens, committed when the block ends without an error.
+        """A connection in the transaction that `begin` opens; commits if the block ends without an error.
 
-        After an error the pool rolls back what it gets back.
+        After an error the pool rolls it back.
         """
         with self._connection(begin) as connection, translated(self.place):
             yield connection
@@ -226,10 +225,10 @@ class Connections:
         assert said == "COMMIT", "an error inside a transaction was swallowed; nothing was stored"
 
     def _was_committed(self, number: str) -> bool:
-        """What became of a transaction whose connection broke while it was committed; the server remembers.
+        """Whether a transaction whose connection broke during the commit was committed; the server remembers.
 
-        A server that crashed, or a replica that took its place, gives numbers again of which it kept nothing. So a
-        commit counts as ours only while the server's statistics are as old as they were: a crash begins them anew.
+        A server that crashed, or a replica that took its place, may give the number of a lost transaction again. So the
+        commit counts as ours only if the server's statistics are as old as before: a crash resets them.
         """
         xid, _, begun = number.partition(" ")
         deadline = time.monotonic() + self._busy_seconds
@@ -265,7 +264,7 @@ class Connections:
             self._inside.busy = False
 
     def _begun(self, begin: str) -> psycopg.Connection[Row]:
-        """A connection with its transaction open. One that died while idle is replaced; nothing was lost with it."""
+        """A connection with its transaction open. One that died while idle is replaced."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
             connection = self._take()
@@ -283,14 +282,14 @@ class Connections:
                 time.sleep(FIRST_WAIT)
 
     def _take(self) -> psycopg.Connection[Row]:
-        """A connection from the pool, asked for with growing pauses while the server starts, restarts or is full."""
+        """A connection from the pool, with growing pauses while the server starts, restarts or is full."""
         self._pool.open()
         began, pause = time.monotonic(), FIRST_WAIT
         while True:
             try:
                 return self._pool.getconn(timeout=pause)
             except PoolTimeout:
-                # Replicas that answer while no host takes writes: one of them is about to.
+                # If only replicas answer, one of them is about to take writes.
                 known = self._reached or "session is read-only" in self._failure
                 late = time.monotonic() + pause > began + (self._busy_seconds if known else self._connect_seconds)
                 if self._failure and (late or any(words in self._failure for words in HOPELESS)):
@@ -304,7 +303,7 @@ class Connections:
 
 
 class _NumberLoader(Loader):
-    """Sums of integers come as NUMERIC; SQLite gives integers, so do we."""
+    """Sums of integers arrive as NUMERIC; SQLite gives integers, so do we."""
 
     def load(self, data: bytes | bytearray | memoryview) -> int | float:
         text = bytes(data)
@@ -312,7 +311,6 @@ class _NumberLoader(Loader):
 
 
 def _last_value(cursor: psycopg.Cursor[Row]) -> str | None:
-    """What the last of several statements gave; None for one that gives nothing."""
     while cursor.nextset():
         pass
     row = cursor.fetchone() if cursor.description else None

@@ -1,8 +1,7 @@
 """Opening a store on PostgreSQL, and making one: database, role, rights, extension, tables.
 
 Opening never changes a schema, because many programs share it; `recollect store db init` does. The store's role may
-read and write rows and nothing else, and no other role may connect to the database. A refusal comes before anything is
-made.
+only read and write rows, and no other role may connect to the database. A refusal comes before anything is made.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ ORDER BY r.rolname"""
 
 
 def about_role(connection: psycopg.Connection[Row], address: Address, user: str) -> list[str]:
-    """What to know about a role that is there already and stays as it is."""
+    """Notes about a role that exists already and is not changed."""
     found = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", (user,)).fetchone()
     notes = []
     if found == (True,):
@@ -50,7 +49,7 @@ def about_role(connection: psycopg.Connection[Row], address: Address, user: str)
 
 
 def _takes_password(address: Address) -> bool:
-    """False only when the server says so; whether the role can come in from here at all is another matter."""
+    """False only if the server refuses the password; the role may be unable to connect for other reasons."""
     try:
         psycopg.connect(address.conninfo).close()
     except psycopg.OperationalError as error:
@@ -82,7 +81,7 @@ def make_database(connection: psycopg.Connection[Row], name: str) -> list[str]:
 
 
 def let_in(connection: psycopg.Connection[Row], role: str) -> None:
-    """Only this role, and roles that were granted it by name, may connect to the database; it reads and writes rows."""
+    """Let only this role, and roles that were granted it, connect to the database; it reads and writes rows."""
     (name,) = connection.execute("SELECT current_database()").fetchone() or ("",)
     database = sql.Identifier(name)
     with connection.transaction():
@@ -93,7 +92,7 @@ def let_in(connection: psycopg.Connection[Row], role: str) -> None:
 
 
 def grant_what_lacks(connection: psycopg.Connection[Row]) -> list[str]:
-    """The newest tables also to those who were given the older ones."""
+    """Grant the newest tables to the roles that have the older ones."""
     lacking = [str(role) for (role,) in connection.execute(_LACKING.encode()).fetchall()]
     for role in lacking:
         _grant(connection, role)
@@ -140,8 +139,6 @@ SELECT current_setting('server_version_num')::int, current_setting('server_versi
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a look at a database says, before anything is decided."""
-
     server_number: int
     server: str
     encoding: str
@@ -156,7 +153,7 @@ class _Seen:
 
 @record
 class Made:
-    """What was made, and notes for the administrator."""
+    """`notes` are for the administrator."""
 
     made: list[str]
     notes: list[str]
@@ -165,7 +162,7 @@ class Made:
 def open_postgres(
     url: str, *, busy_seconds: float, connect_seconds: float, connections: int, read_from: str = "primary"
 ) -> PostgresDb:
-    """The store at `url`, checked. One that is newer, older, empty or not ours is refused untouched."""
+    """The store at `url`, checked. A newer, older, empty or foreign one is refused untouched."""
     seconds = {"busy_seconds": busy_seconds, "connect_seconds": connect_seconds}
     db = PostgresDb(url, **seconds, connections=connections, read_from=read_from)
     try:
@@ -187,9 +184,9 @@ def open_postgres(
 
 
 def initialise(url: str, *, admin: str | None = None) -> Made:
-    """Make or upgrade the store at `url`; with `admin` (the address of an administrator) also its database and role.
+    """Make or upgrade the store at `url`; with `admin` (an administrator's address) also its database and role.
 
-    Without it, the role of `url` owns what it makes.
+    Without `admin`, the role of `url` owns what it makes.
     """
     address = Address(url)
     if admin is None:
@@ -237,14 +234,14 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
 
 @contextmanager
 def _alone(connection: psycopg.Connection[Row], place: str) -> Iterator[_Seen]:
-    """A transaction that only one process runs at a time, and what it finds."""
+    """A transaction that only one process runs at a time, and the state it finds."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
         yield _look(connection, place)
 
 
 def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
-    """Run the next migration; the first one brings the tables of the store itself."""
+    """Run the next migration; the first one also makes the store's own tables."""
     with _alone(connection, place) as seen:
         if seen.version >= VERSION:
             return []
@@ -262,7 +259,7 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
 
 
 def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str]:
-    """Where this role may; without it the store works on words alone."""
+    """Make the extension if this role may; without it the store works on words alone."""
     with suppress(psycopg.errors.InsufficientPrivilege), _alone(connection, place) as seen:
         if seen.can_vector:
             connection.execute("CREATE EXTENSION vector")
@@ -271,7 +268,7 @@ def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str
 
 
 def _make_vectors(connection: psycopg.Connection[Row], place: str) -> list[str]:
-    """A store that was made before its server had pgvector learns to keep vectors."""
+    """Let a store that is older than its server's pgvector keep vectors."""
     with _alone(connection, place) as seen:
         if seen.keeps_vectors or not seen.has_vector:
             return []

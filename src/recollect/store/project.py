@@ -3,10 +3,10 @@
 The data of a space is in the user's own data folder, so no git command reaches it and no repository brings any. Finding
 a project reads a few small files and runs nothing, because the hook does it on every prompt.
 
-Beginning one makes the settings file, the entry in the register and the folder of the space, and says so; an existing
-setting is never changed, and beginning again changes nothing. `share` keeps logs and findings in `memory/` of the
-repository (findings of another tool where they are), for a team without a server; everything made from them stays in
-the owner's folder.
+Beginning one makes the settings file, the entry in the register and the folder of the space; it never changes an
+existing setting, and doing it again changes nothing. `share` keeps logs and findings in `memory/` of the repository
+(findings of another tool where they are), for a team without a server; everything made from them stays in the owner's
+folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SPECWRIGHT = Path(".specwright", "learnings")
 
 @record
 class Project:
-    """A project's root, its settings, and where its data lives (all places of a space share it)."""
+    """A project's root, settings and data; all places of a space share the data."""
 
     root: Path
     home: Path
@@ -64,7 +64,7 @@ class Project:
 
     @property
     def findings(self) -> Path | None:
-        """Where findings and themes are when not in the vault: as set, or another tool's folder found in place."""
+        """The folder of findings and themes outside the vault: as set, or another tool's."""
         if self.settings.findings.folder:
             return self.root / self.settings.findings.folder
         found = self.root / SPECWRIGHT
@@ -75,28 +75,28 @@ class Project:
 
     @property
     def shared(self) -> Path | None:
-        """Where raw words are in the repository, for a team without a server (setting vault.share)."""
+        """The folder of raw words in the repository, for a team without a server (setting vault.share)."""
         return self.root / VAULT_FOLDER if self.settings.vault.share else None
 
     @property
     def spools(self) -> tuple[Path, ...]:
-        """Where writes wait; the second place serves when the data folder cannot be written."""
+        """Where writes wait; the second folder is used when the data folder cannot be written."""
         return (self.data / "spool", self.state / "spool" / self.settings.space)
 
 
 def backups_of(database: Path) -> Path:
-    """The folder of a store's own backups: beside those of the spaces, so that both are not lost together."""
+    """The folder of a store's own backups, beside those of the spaces, so that both are not lost together."""
     space = database.parent
     return space.parents[1] / BACKUPS / space.name if space.parent.name == SPACES else space / BACKUPS
 
 
 def find(start: Path, environ: Mapping[str, str]) -> Project:
-    """The project that `start` belongs to; refused where the space does not belong to this place."""
+    """The project that `start` belongs to; refused if the space does not belong to this place."""
     return load(root_of(start, environ), environ)
 
 
 def root_of(start: Path, environ: Mapping[str, str]) -> Path:
-    """The nearest folder upwards that has a settings file, or that the register knows without one."""
+    """The nearest folder upwards with a settings file, or in the register."""
     folder = start.resolve()
     home = home_folder(environ)
     for each in (folder, *folder.parents):
@@ -106,13 +106,13 @@ def root_of(start: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _registered(home: Path, root: Path, *, named: bool = False) -> Place | None:
-    """The place that a folder is by itself, without a settings file that names its space."""
+    """The registered place of a folder, without a settings file that names its space."""
     found = register.candidates(register.read(home), register.spot_of(root))
     return next((one for each in found if (one := register.confirmed(home, root, each.space, named=named))), None)
 
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
-    """A project with its settings; refused where they cannot be used, or the space does not belong to this place."""
+    """A project with its settings; refused if they cannot be used, or the space does not belong to this place."""
     project = read(root, environ)
     space = project.settings.space
     if not space:
@@ -139,7 +139,7 @@ def _not_ours(project: Project) -> str:
 
 
 def read(root: Path, environ: Mapping[str, str]) -> Project:
-    """What would be the project at `root`, whether the space belongs to this place or not."""
+    """The project at `root`, even if the space does not belong to this place."""
     home, file = home_folder(environ), root / SETTINGS_FILE
     if file.is_file():
         known = register.at(register.read(home), register.spot_of(root))
@@ -162,7 +162,7 @@ def read(root: Path, environ: Mapping[str, str]) -> Project:
 
 
 def last_known(root: Path, environ: Mapping[str, str]) -> Project:
-    """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
+    """A project whose settings file cannot be read now, from the register, so that words can be kept for it."""
     home = home_folder(environ)
     place = _registered(home, root, named=True)  # the file is there, whatever it says
     if place is None:
@@ -176,19 +176,19 @@ def _of_place(place: Place) -> dict[str, Any]:
 
 
 def outside(environ: Mapping[str, str]) -> Settings:
-    """What holds where there is no project."""
+    """The settings outside any project."""
     return _settings({}, "", environ)
 
 
 def trust(root: Path, environ: Mapping[str, str]) -> Path:
-    """Remember that the user read this settings file as it is now; any later change asks again."""
+    """Record that the user trusts this settings file as it is now; any later change asks again."""
     file = root / SETTINGS_FILE
     write_path(_trust_marker(file, environ), f"{file}\n", mode=0o600)
     return file
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:
-    """The user's data folder, where `platformdirs` has it; that takes too long to import for a hook."""
+    """The user's data folder, as in `platformdirs`, which takes too long to import for a hook."""
     given = environ.get("RECOLLECT_HOME")
     if given:
         if not os.path.isabs(given):
@@ -217,7 +217,7 @@ def _settings(
 
 
 def _users_toml(file: Path, home: Path) -> dict[str, Any]:
-    """What the user's file says. A sandbox may write the copy of it, so commands and endpoints are not read there."""
+    """The user's file. A sandbox may write the copy of it, so commands and endpoints are not read from the copy."""
     content = _remembered_toml(file, home / "config.json")
     sections = {name: part for name, part in content.items() if isinstance(part, dict)}
     guarded = any(f"{name}.{key}" in GUARDED for name, part in sections.items() for key in part)
@@ -230,7 +230,7 @@ def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
-    """Where `HOME` is not set the user's entry in the system says, as everywhere; else where nothing can be made."""
+    """Without `HOME`, the user's system entry names the home folder; without one, nothing can be made there."""
     given = environ.get(variable)
     if given and os.path.isabs(given):
         return Path(given) / "recollect"
@@ -246,7 +246,7 @@ def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Pa
 
 
 def toml(file: Path) -> dict[str, Any]:
-    """What a settings file says. It may have come with a clone, so nothing in it is trusted."""
+    """The content of a settings file. It may have come with a clone, so nothing in it is trusted."""
     import re
     import tomllib
 
@@ -264,9 +264,9 @@ def toml(file: Path) -> dict[str, Any]:
 
 
 def _remembered_toml(file: Path, cache: Path | None) -> dict[str, Any]:
-    """The file's content, kept as JSON next to the store: reading TOML costs the prompt hook 5 ms, JSON nothing.
+    """The file's content, cached as JSON: reading TOML costs the prompt hook 5 ms, JSON nothing.
 
-    The copy counts only while the file is the one it was made from; what may be set is checked afterwards either way.
+    The copy counts only while the file is the one it was made from; guarded settings are checked afterwards anyway.
     """
     if cache is None:
         return toml(file)
@@ -277,7 +277,7 @@ def _remembered_toml(file: Path, cache: Path | None) -> dict[str, Any]:
         if known["made_from"] == made_from:
             return dict(known["content"])
     except (OSError, ValueError, TypeError, KeyError):
-        pass  # no copy yet, or not one of ours: read the file itself
+        pass  # no copy yet, or not one of ours
     content = toml(file)
     if cache.parent.is_dir():
         import json
@@ -295,7 +295,7 @@ _HEAD = "# Recollect: what is remembered for this project. docs/settings.md list
 def create(
     root: Path, environ: Mapping[str, str], *, space: str | None = None, timezone: str | None = None
 ) -> list[str]:
-    """Make a project here, or fill in what is missing. The caller asked whether the space may be used here."""
+    """Make a project here, or fill in what is missing. The caller checked that the space may be used here."""
     root = root.resolve()
     made = _name(root / SETTINGS_FILE, environ, space, timezone)
     project = read(root, environ)
@@ -317,13 +317,13 @@ def create(
 
 
 def begin_unnamed(root: Path, environ: Mapping[str, str]) -> None:
-    """Begin a memory that only the register knows of, as a session does: no file appears in the repository."""
+    """Begin a memory that only the register knows, as a session does: no file appears in the repository."""
     create(root, environ)
     (root / SETTINGS_FILE).unlink()
 
 
 def chosen(root: Path, environ: Mapping[str, str], space: str | None) -> str | None:
-    """The space that `init` would use here; None where it makes up a new name."""
+    """The space that `init` would use here; None if it would make up a name."""
     root = root.resolve()
     file = root / SETTINGS_FILE
     named = toml(file).get("space") if file.is_file() else None
@@ -331,13 +331,12 @@ def chosen(root: Path, environ: Mapping[str, str], space: str | None) -> str | N
 
 
 def shown(path: Path, environ: Mapping[str, str]) -> str:
-    """A path in the user's home as people write it."""
+    """A path as people write it, with `~` for the home folder."""
     home = Path(environ.get("HOME") or os.devnull)
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def enclosing(folder: Path, environ: Mapping[str, str]) -> Path | None:
-    """The project that a folder without one of its own lies in."""
     folder = folder.resolve()
     try:
         found = root_of(folder, environ)
@@ -347,7 +346,7 @@ def enclosing(folder: Path, environ: Mapping[str, str]) -> Path | None:
 
 
 def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: str | None) -> list[str]:
-    """Write which space and time zone this is, unless the file says so."""
+    """Write space and time zone, unless the file has a space."""
     existed = file.exists()  # asked once: another process may make the file while this one thinks
     named = toml(file) if existed else {}
     if named.get("space"):
@@ -376,14 +375,13 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
 
 
 def _register_new(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """What the register knows of this place: a branch or another worktree may lack the settings file."""
+    """The register's entry for this place: a branch or another worktree may lack the settings file."""
     found = register.candidates(register.read(home_folder(environ)), register.spot_of(root))
     home = home_folder(environ)
     return next((vars(one) for one in found if register.confirmed(home, root, one.space, named=False)), {})
 
 
 def _local_timezone(environ: Mapping[str, str]) -> str:
-    """The machine's IANA zone, UTC when it does not say."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     link = os.path.realpath("/etc/localtime")
@@ -402,7 +400,7 @@ def _slug(name: str) -> str:
 
 
 def share(root: Path, environ: Mapping[str, str]) -> list[str]:
-    """Set vault.share in the project's settings file, and have git merge logs by keeping both sides."""
+    """Set vault.share in the settings file, and have git merge logs by keeping both sides."""
     root = root.resolve()
     file = root / SETTINGS_FILE
     made = []

@@ -2,8 +2,8 @@
 
 A space belongs to the places in the register; any other place that names it is refused until the user adds it. A place
 is a git directory with a folder below the top of its working tree, so that worktrees share it, or else a path. Reading
-takes no lock and runs no program. Only a place that was deleted and made again, or moved, is confirmed by asking git
-for the root commits.
+takes no lock and runs no program. Only for a place that was moved, or deleted and made again, git is asked for the root
+commits.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "register.json"
-_UNTOLD = "-"  # git was asked once and cannot tell the root commits: a shallow clone, a history that takes too long
+_UNTOLD = "-"  # git cannot tell the root commits: a shallow clone, a history that takes too long
 
 
 @record
 class Spot:
-    """Where a project is: a git directory and a folder below the top of its working tree, or a path alone."""
+    """A git directory and a folder below the top of its working tree, or a path alone."""
 
     path: str
     folder: str = ""
@@ -36,7 +36,7 @@ class Spot:
 
 @record
 class Place:
-    """A spot that uses a space. `timezone` and `ignore` are what a session needs where recollect.toml is missing."""
+    """A spot that uses a space. A session needs `timezone` and `ignore` where recollect.toml is missing."""
 
     space: str
     path: str
@@ -52,15 +52,14 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """The place as a person knows it."""
+        """The path of the place for people."""
         top = self.path.removesuffix("/.git") if self.git else self.path
         return os.path.join(top, self.folder) if self.folder else top
 
 
 def spot_of(root: Path) -> Spot:
-    """Where a folder is. A link or file in place of `.git`, which an archive can bring, names no other repository: a
-    linked worktree counts as its repository's only where the repository itself names that worktree.
-    """
+    """The spot of a folder. A link or file in place of `.git`, which an archive can bring, names no other repository: a
+    linked worktree counts as its repository's only if the repository itself names that worktree."""
     for top in (root, *root.parents):
         marker = top / ".git"
         if marker.is_symlink():
@@ -75,7 +74,7 @@ def spot_of(root: Path) -> Spot:
 
 
 def _common_directory(marker: Path) -> str:
-    """The git directory that a linked worktree shares; empty for a submodule, or where the repository denies it."""
+    """The git directory that a linked worktree shares; empty for a submodule, or if the repository denies it."""
     with suppress(OSError, UnicodeDecodeError):
         own = (marker.parent / marker.read_text("utf-8").strip().removeprefix("gitdir:").strip()).resolve()
         common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
@@ -86,14 +85,13 @@ def _common_directory(marker: Path) -> str:
 
 
 def main_worktree(root: Path) -> Path:
-    """The same folder in the main worktree, when `root` lies in a linked one."""
+    """The same folder in the main worktree, if `root` lies in a linked one."""
     spot = spot_of(root)
     git = Path(spot.path)
     return git.parent / spot.folder if spot.git and git.name == ".git" else root
 
 
 def read(home: Path) -> tuple[Place, ...]:
-    """Every place, oldest first."""
     file = home / FILE
     try:
         text = file.read_text("utf-8")
@@ -110,21 +108,21 @@ def read(home: Path) -> tuple[Place, ...]:
 
 
 def at(places: Sequence[Place], spot: Spot) -> list[Place]:
-    """The places at a spot, the one that was added last first."""
+    """The places at a spot, newest first."""
     return [one for one in reversed(places) if (one.path, one.folder) == (spot.path, spot.folder)]
 
 
 def candidates(places: Sequence[Place], spot: Spot) -> list[Place]:
-    """The places that a spot may be: those at it, and those that may have been moved there."""
+    """The places at a spot, and those that may have been moved there."""
     state = _state(spot)
     moved = [one for one in places if state and one.git and (one.device, one.inode) == (state.st_dev, state.st_ino)]
     return [*at(places, spot), *(one for one in moved if one.folder == spot.folder)]
 
 
 def confirmed(home: Path, root: Path, space: str, *, named: bool) -> Place | None:
-    """The place that `root` is, if it uses the space; `named` tells that a recollect.toml there names it.
+    """The place at `root`, if it uses the space; `named` says that a recollect.toml there names the space.
 
-    A place that was made again or moved is the same one when it shares a root commit; the register then follows.
+    A place that was moved or made again is the same one if it shares a root commit; the register then follows.
     """
     spot, places = spot_of(root), [one for one in read(home) if one.space == space]
     here = next(iter(at(places, spot)), None)
@@ -162,7 +160,7 @@ def _elsewhere(places: Sequence[Place], spot: Spot, state: os.stat_result | None
 
 
 def _follow(home: Path, was: Place, spot: Spot, roots: tuple[str, ...]) -> Place:
-    """The place as it is now, in the register too where that can be written."""
+    """The place as it is now, also written to the register if possible."""
     now = _made(spot, was.space, roots or was.roots, vars(was))
     with suppress(Trouble):
         _change(home, was, now)
@@ -170,7 +168,6 @@ def _follow(home: Path, was: Place, spot: Spot, roots: tuple[str, ...]) -> Place
 
 
 def add(home: Path, root: Path, space: str, *, now: int, timezone: str, ignore: Sequence[str] = ()) -> Place:
-    """Add a place to those of a space."""
     spot = spot_of(root)
     kept = {"since": now, "timezone": timezone, "ignore": tuple(ignore)}
     place = _made(spot, space, root_commits(root) if spot.git else (), kept)
@@ -180,7 +177,7 @@ def add(home: Path, root: Path, space: str, *, now: int, timezone: str, ignore: 
 
 
 def remove(home: Path, space: str, shown: str) -> Place | None:
-    """Take a place, given as a person knows it, out of those of a space; None where it is not among them."""
+    """Remove the place that is shown as `shown` from a space; None if there is none."""
     was = next((one for one in read(home) if (one.space, one.shown) == (space, shown)), None)
     if was is not None:
         _change(home, was, None)
@@ -188,7 +185,7 @@ def remove(home: Path, space: str, shown: str) -> Place | None:
 
 
 def remember(home: Path, place: Place, *, timezone: str, ignore: Sequence[str]) -> None:
-    """Keep up with the settings of a place; a register that cannot be written stays as it is."""
+    """Update a place's settings; a register that cannot be written stays as it is."""
     if (place.timezone, place.ignore) != (timezone, tuple(ignore)):
         with suppress(Trouble):
             _change(home, place, Place(**{**vars(place), "timezone": timezone, "ignore": tuple(ignore)}))
@@ -202,7 +199,7 @@ def kin(home: Path, root: Path) -> list[Place]:
 
 
 def root_commits(root: Path) -> tuple[str, ...]:
-    """The first commits of a repository; none where git cannot tell (no commit yet, a shallow clone)."""
+    """The first commits of a repository; empty if git cannot tell (no commit yet, a shallow clone)."""
     from datetime import UTC
 
     from recollect.store.git import Repository
@@ -214,7 +211,7 @@ def root_commits(root: Path) -> tuple[str, ...]:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its owner may look into, and those above it."""
+    """Make a folder, and missing ones above it, that only its owner may read."""
     for each in (*reversed(folder.parents), folder):
         with suppress(FileExistsError):
             each.mkdir(mode=0o700)

@@ -1,10 +1,9 @@
 """The schema: the names of the migrations in order, and one table of all tables.
 
 `TABLES` says of every table what backups, purge, `verify` and `rebuild` need to know; a new table is a new row here,
-and tests hold the list against the database. `store/migrations.py` holds the statements. They leave the engine's
-types open as `$int`, `$text`, `$key` (an integer the engine counts up), `$table` (what ends a table definition),
-`$vector` and the like (how the engine stores vectors). A migration runs in one transaction, after a verified
-backup.
+and tests compare the list with the database. `store/migrations.py` holds the statements. They leave the engine's types
+open as `$int`, `$text`, `$key` (an integer the engine counts up), `$table` (what ends a table definition), `$vector`
+and the like (how the engine stores vectors). A migration runs in one transaction, after a verified backup.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ def newer(place: object, version: int) -> StoreNewer:
 
 
 def due(version: int) -> list[tuple[int, str]]:
-    """The migrations that a store of some schema (0: a new one) lacks, each with the schema it leads to."""
+    """The migrations that a store of this schema (0: a new one) lacks, each with the schema it leads to."""
     return [step for step in enumerate(MIGRATIONS, start=OLDEST) if step[0] > version]
 
 
 def statements(migration: str, types: dict[str, str]) -> list[str]:
-    """The statements of a migration with the engine's types in place."""
+    """A migration's statements with the engine's types."""
     from recollect.store import migrations
 
     made: list[str] = list(getattr(migrations, migration.upper()))
@@ -45,15 +44,15 @@ def statements(migration: str, types: dict[str, str]) -> list[str]:
 
 @record
 class Table:
-    """What the rest of the store needs to know about one table.
+    """One table.
 
-    `key` identifies a row within a space; a table without one only grows, in the order of `order`. `made` are columns
-    that the store fills in by itself. `parent` names another row of the same table, which is loaded first.
-    `words` are the columns that may hold people's words, `names` those with ids, names and paths that words may make;
-    a purge scrubs both. `shapes` are the columns that are read as more than a text: an object, a list of names, a list
-    of pairs, JSON of any shape, or a day. `refers` says which column names a row of which table. `left_out` is why a
-    backup of a space leaves the table out. `derived` rows are made again by `rebuild` or the next cycle; all others
-    hold what people and agents said or did.
+    `key` identifies a row within a space; a table without one only grows, in the order of `order`. The store fills in
+    the columns in `made`. `parent` names another row of the same table, which is loaded first. `words` are the columns
+    that may hold people's words, `names` those with ids, names and paths that words may make; a purge scrubs both.
+    `shapes` are the columns that are read as more than a text: an object, a list of names, a list of pairs, JSON of any
+    shape, or a day. `refers` says which column names a row of which table. `left_out` is why a backup of a space leaves
+    the table out. `derived` rows are made again by `rebuild` or the next cycle; all others hold what people and agents
+    said or did.
     """
 
     name: str
@@ -73,6 +72,7 @@ class Table:
         return self.order or self.key
 
 
+# In loading order: a row comes after the rows it refers to.
 TABLES: tuple[Table, ...] = (
     Table(name="outcomes", key=("id",), words=("name",), names=("id",)),
     Table(name="tasks", key=("id",), words=("title",), names=("id",), refers={"outcome_id": "outcomes"}),
@@ -219,12 +219,11 @@ TABLES: tuple[Table, ...] = (
     Table(name="meta", left_out="about the store itself"),
     Table(name="migrations", left_out="about the store itself"),
 )
-"""In the order in which rows are loaded: a row comes after the rows it refers to."""
 
 BY_NAME = {table.name: table for table in TABLES}
 DERIVED = frozenset(table.name for table in TABLES if table.derived)
 
 
 def references() -> Iterator[tuple[Table, str, Table]]:
-    """Every column that names a row of another table: its table, the column, and that other table."""
+    """Every column that names a row of another table: (table, column, other table)."""
     return ((table, column, BY_NAME[target]) for table in TABLES for column, target in table.refers.items())

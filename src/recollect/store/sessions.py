@@ -1,8 +1,8 @@
-"""Rows of hosts' sessions: what happened in each, what it was given, how far its transcript was read, and what its
-start asks of other rows, without reading a record whole, because a session waits for it.
+"""Rows of hosts' sessions: what happened in each, what it was given, how far its transcript was read, and the rows that
+its start shows. A session waits for that start, so no record is read whole.
 
-A session is begun by the first thing that is heard of it. Its `context_at` moves when the host empties or compacts the
-context: what was given before is no longer in front of the agent.
+The first event of a session begins it. Its `context_at` moves when the host empties or compacts the context: the agent
+no longer sees what was given before.
 """
 
 from __future__ import annotations
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 @record
 class ReportedEvent:
-    """One event a host reported; `given` names what was put in front of the agent.
-
-    `why` holds the prompt, at the latest when its turn is logged.
-    """
+    """`given` names what the agent was shown; `why` holds the prompt, at the latest when its turn is logged."""
 
     session: str
     event: str
@@ -50,7 +47,7 @@ QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a ses
 
 
 def begin(tx: Tx, session: str, *, host: str, at: int, transcript: str = "", place: int = 0, pid: int = 0) -> None:
-    """Record a session. Its transcript before `place` belongs to another session that it continues."""
+    """Record a session. Its transcript before `place` belongs to the session that it continues."""
     values = {"host": host, "began_at": at, "context_at": at, "transcript": transcript, "place": place, "pid": pid}
     if not add_row_once(tx, "host_sessions", "id", id=session, **values) and pid:  # resumed by another process
         update(tx, "host_sessions", {"id": session}, pid=pid)
@@ -67,7 +64,7 @@ def happened(
     fresh: bool = False,
     prompt: str | None = None,
 ) -> None:
-    """Keep an event; the same id again changes nothing. `fresh`: the agent's context begins anew with it."""
+    """Store an event once. `fresh`: the agent's context begins anew with it."""
     if fresh:
         tx.run(
             "UPDATE host_sessions SET context_at = :at WHERE space = :space AND id = :id AND context_at < :at",
@@ -93,7 +90,7 @@ def session(tx: Tx, id: str) -> HostSession | None:
 
 
 def latest_session(tx: Tx, host: str = "", *, but: str = "") -> HostSession | None:
-    """The session, of one host or of any, that was heard of last."""
+    """The session with the newest event, of one host or of any."""
     row = tx.row(
         "SELECT s.id FROM host_events e JOIN host_sessions s ON s.space = e.space AND s.id = e.session "
         "WHERE e.space = :space AND (s.host = :host OR :host = '') AND s.id <> :but "
@@ -105,13 +102,11 @@ def latest_session(tx: Tx, host: str = "", *, but: str = "") -> HostSession | No
 
 
 def recent(tx: Tx, *, limit: int = 20, offset: int = 0) -> tuple[list[HostSession], int]:
-    """Sessions of every host, the latest first, and how many there are in all."""
     more = "ORDER BY began_at DESC, id LIMIT :limit OFFSET :offset"
     return select(tx, HostSession, "host_sessions", more, limit=limit, offset=offset), count(tx, "host_sessions")
 
 
 def events_of(tx: Tx, session: str) -> list[ReportedEvent]:
-    """Everything heard of a session, in order."""
     return select(tx, ReportedEvent, "host_events", "AND session = :session ORDER BY at, id", session=session)
 
 
@@ -125,7 +120,7 @@ def last_heard(tx: Tx, host: str) -> dict[str, int]:
 
 
 def read_up_to(tx: Tx, id: str, *, transcript: str, place: int) -> None:
-    """Remember how far a session's transcript was read. A place only moves forward within one file."""
+    """Record how far a transcript was read. The place only moves forward within one file."""
     tx.run(
         """
         UPDATE host_sessions SET place = :place, transcript = :transcript
@@ -137,10 +132,10 @@ def read_up_to(tx: Tx, id: str, *, transcript: str, place: int) -> None:
 
 
 def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[HostSession, int]]:
-    """Sessions that are over although more was said than was read, each with how far to read, oldest first.
+    """Sessions that are over but not read to the end, each with how far to read, oldest first.
 
-    A session is over when its host said so, when the host's process is gone, or when nothing was written for long. Of a
-    session without a transcript what was said is its events, as long as the last one is a prompt.
+    A session is over when its host said so, when the host's process is gone, or when nothing was written for long. A
+    session without a transcript is measured by its events, if the last one is a prompt.
     """
     found = []
     for each in select(tx, HostSession, "host_sessions", "AND began_at >= :since ORDER BY began_at, id", since=since):
@@ -164,7 +159,7 @@ def is_over(tx: Tx, each: HostSession) -> bool:
 
 
 def _last_event(tx: Tx, session: str) -> tuple[str, int]:
-    """What was heard last of a session, and how many events were heard in all."""
+    """The last event of a session, and the number of its events."""
     row = tx.row(
         "SELECT event, count(*) OVER () FROM host_events WHERE space = :space AND session = :session "
         "ORDER BY at DESC, id DESC LIMIT 1",
@@ -174,7 +169,7 @@ def _last_event(tx: Tx, session: str) -> tuple[str, int]:
 
 
 def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
-    """Write a turn's requests to the events they came with, which had no time to take secrets out of them."""
+    """Write a turn's requests to their events: the hook had no time to redact them."""
     where = "WHERE space = :space AND session = :session AND event IN (:keys) ORDER BY at, id"
     rows = among(tx, f"SELECT id, why FROM host_events {where}", PROMPTS, session=session)
     found = [(id, loads(why)) for id, why in rows]
@@ -184,17 +179,16 @@ def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
 
 
 PROMPTS = ("UserPromptSubmit", "BeforeAgent")
-PROMPT_CHARACTERS = 300  # chosen: what tells one prompt from another; the log has all of it
+PROMPT_CHARACTERS = 300  # chosen: enough to tell prompts apart; the log has all of it
 _ANSWERED = ("Stop", "AfterAgent", "SessionEnd")
 
 
 def answers(tx: Tx, session: str) -> list[int]:
-    """When a session's agent gave an answer."""
     return [each.at for each in events_of(tx, session) if each.event in _ANSWERED]
 
 
 def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
-    """The prompts that a session's last answer is about, of a host that keeps no transcript."""
+    """The prompts of a session's last answer, for a host that keeps no transcript."""
     prompts: list[str] = []
     prompted = False
     for each in reversed(events_of(tx, session)):
@@ -206,7 +200,7 @@ def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
 
 
 def broken_off(tx: Tx, *, but: str) -> str:
-    """What the last session before this one was asked when its host was killed; empty when it ended well."""
+    """The last prompt of the session before, if its host was killed; empty when it ended well."""
     last = latest_session(tx, but=but)
     events = events_of(tx, last.id) if last else []
     if last is None or not events or events[-1].event in _ANSWERED or not is_over(tx, last):
@@ -215,7 +209,7 @@ def broken_off(tx: Tx, *, but: str) -> str:
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process runs; one that is not known may."""
+    """Whether a process runs; an unknown one (0) counts as running."""
     try:
         os.kill(pid, 0) if pid > 0 else None
     except ProcessLookupError:
@@ -226,18 +220,15 @@ def _runs(pid: int) -> bool:
 
 
 def forget_events(tx: Tx, *, before: int) -> int:
-    """Delete old events, which are used only while a session lasts."""
     return tx.run("DELETE FROM host_events WHERE space = :space AND at < :before", before=before)
 
 
-TYPED_AMONG = 200  # latest entries among which those of a type are looked for
-LOOKED_AT = 50  # of the latest decisions; those that are pinned among them come first
+TYPED_AMONG = 200  # latest entries that are searched for those of a type
+LOOKED_AT = 50  # latest decisions, of which the pinned ones come first
 
 
 @record
 class Told:
-    """A log entry as a line of the brief needs it."""
-
     id: str
     title: str
     text: str
@@ -245,7 +236,8 @@ class Told:
 
 
 def due(tx: Tx, *, now: int, otherwise_after: int) -> list[tuple[str, str]]:
-    """Open decisions whose review is due, longest first; one without a date is due some time after it was made."""
+    """Open decisions whose review is due, longest first; one without a date is due `otherwise_after` ms after it was
+    made."""
     return tx.rows(
         """
         SELECT id, decision FROM decisions
@@ -264,7 +256,7 @@ def latest_entries(tx: Tx, limit: int) -> list[Told]:
 
 
 def entries_of_types(tx: Tx, types: Sequence[str], *, limit: int, since: int = 0) -> list[Told]:
-    """Of the latest log entries that may be shown those of some types, newest first."""
+    """The latest log entries of some types that may be shown, newest first."""
     rows = tx.rows(
         "SELECT doc, keywords FROM passages WHERE space = :space AND kind = 'log' AND at > :since "
         "AND trust <> 'external' ORDER BY at DESC, doc DESC LIMIT :limit",
@@ -291,7 +283,7 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
 
 
 def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
-    """Learnings that helped more often than they misled, by confidence times how often: id, title, action, both."""
+    """Learnings that helped more often than they misled, by confidence × count: id, title, action, both."""
     return tx.rows(
         """
         SELECT id, title, action, confidence, times_helpful FROM learnings
@@ -303,7 +295,7 @@ def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
 
 
 def by_person(tx: Tx, limit: int) -> list[tuple[str, str, str]]:
-    """The latest learnings that a person wrote and that misled nobody: id, title, action."""
+    """The latest learnings by a person without a bad verdict: id, title, action."""
     return tx.rows(
         """
         SELECT id, title, action FROM learnings
@@ -329,7 +321,7 @@ def binding(tx: Tx, *, now: int, but: Sequence[str], limit: int) -> list[tuple[s
 
 
 def principles(tx: Tx, *, now: int) -> list[tuple[str, list[str]]]:
-    """What decisions taught, as the wisdom that is stored says it, and the decisions that confirm it; most first."""
+    """The principles in the stored wisdom, with the decisions that confirm them; most confirmed first."""
     stored = tx.rows("SELECT wisdom FROM decision_wisdom WHERE space = :space AND valid_until > :now", now=now)
     found = {
         principle["text"]: principle["ids"]

@@ -1,9 +1,9 @@
 """The spool: writes that could not reach the store yet, one small file each, replayed in order by the next command.
 
-A record is {id, verb, at, actor, arguments}. Its id becomes the change id of what it does, so that replaying one twice
-does nothing twice. Its file's name counts the tries (`NAME.json`, `NAME.try1.json`, …): the count is written before a
-try begins, so that a try that ends with its process counts too. A record that cannot be done is set aside as
-`NAME.failed` or `NAME.unreadable`, with the reason in it, and never deleted.
+A record is {id, verb, at, actor, arguments}. Its id becomes the change id of what it does, so that a second replay does
+nothing. Its file's name counts the tries (`NAME.json`, `NAME.try1.json`, …) before each begins, so that a try that ends
+with its process counts too. A record that cannot be done is set aside as `NAME.failed` or `NAME.unreadable`, with the
+reason in it, and never deleted.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ _TRY = ".try"
 
 @record
 class Queue:
-    """Some records: how many they are, and when the oldest was written."""
-
     count: int
     oldest_at: int | None
 
@@ -46,7 +44,7 @@ def add(folders: tuple[Path, ...], record: dict[str, Any]) -> Path:
 
 
 def pending(folders: tuple[Path, ...]) -> list[Path]:
-    """Records waiting, oldest first."""
+    """Waiting records, oldest first."""
     return _ending(folders, ".json")
 
 
@@ -56,12 +54,11 @@ def aside(folders: tuple[Path, ...]) -> list[Path]:
 
 
 def queue(paths: Sequence[Path]) -> Queue:
-    """How many records there are, and since when."""
     return Queue(count=len(paths), oldest_at=min(map(_written_at, paths), default=None))
 
 
 def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
-    """Each record with its file; None for one that is gone or does not read (it is kept aside, never deleted)."""
+    """Each file with its record; None for one that is gone or does not read."""
     for path in paths:
         try:
             with open_file(path) as file:
@@ -72,20 +69,19 @@ def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
 
 
 def tries(path: Path) -> int:
-    """How often a process began to replay a record and did not finish."""
+    """How often a replay of the record began and did not finish."""
     count = path.stem.rpartition(_TRY)[2]
     return int(count) if _TRY in path.stem and count.isdecimal() else 0
 
 
 def counted(path: Path, count: int) -> Path | None:
-    """Its file with another count of tries; None when it is gone, or its folder cannot be written."""
+    """The renamed file with another count of tries; None if it is gone, or its folder cannot be written."""
     with suppress(OSError):
         return path.rename(_named(path, f"{_TRY}{count}.json" if count else ".json"))
     return None
 
 
 def done(path: Path) -> None:
-    """Forget a record that the store now holds."""
     with suppress(OSError):
         path.unlink()
 
@@ -101,7 +97,7 @@ def set_aside(path: Path, suffix: str, record: dict[str, Any] | None, why: str) 
 
 @contextmanager
 def replaying(folders: tuple[Path, ...]) -> Iterator[bool]:
-    """Whether it is this process's turn to replay. The kernel gives the turn of a killed process to the next."""
+    """Whether it is this process's turn to replay. The kernel releases the lock of a killed process."""
     with ExitStack() as stack:
         yield _is_our_turn(stack, folders)
 
@@ -127,13 +123,12 @@ def _ending(folders: tuple[Path, ...], *suffixes: str) -> list[Path]:
 
 
 def _named(path: Path, ending: str) -> Path:
-    """A record's file with another ending, without its count of tries."""
     stem = path.stem.rpartition(_TRY)[0] if tries(path) else path.stem
     return path.with_name(stem + ending)
 
 
 def _written_at(path: Path) -> int:
-    """The time of a record by its name; by its file where the name says none."""
+    """The time in a record's name, else that of its file."""
     at = path.name.partition("-")[0]
     if len(at) == 15 and at.isdecimal():
         return int(at)

@@ -1,7 +1,7 @@
 """The embedded engine: apsw, WAL, synchronous=FULL, and an FTS5 index that holds terms only.
 
 Owns connection, pragmas, the write lock and the word index. The index is contentless: our own tokeniser makes the terms
-(so both engines agree), FTS5 keeps who has which, and purge can prove that a word is gone.
+(so both engines agree), FTS5 keeps which passage has which, and purge can prove that a word is gone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CREATE TABLE vector_signs (
   FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
 ) STRICT"""
 
-# Half floats, which is what vectors were, are rounded by a function of ours; what it cannot read is left out.
+# A function of ours rounds the half floats of earlier vectors; those it cannot read are left out.
 _SMALLER_VECTORS = """
 CREATE TABLE smaller (
   number INTEGER PRIMARY KEY, doc INTEGER NOT NULL REFERENCES passages (doc) ON DELETE CASCADE, model INTEGER NOT NULL,
@@ -101,13 +101,12 @@ class SqliteDb:
 
     @contextmanager
     def read(self, space: str, *, searching: bool = False) -> Iterator[Transaction]:
-        """A consistent view; other processes keep writing."""
         with self._transaction("BEGIN") as connection:
             yield Transaction(space, _Session(connection), self._number(connection, space))
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
-        """The one writer. When the block ends without an error the change is committed and synced."""
+        """The one writer; commits and syncs if the block ends without an error."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
             yield transaction
@@ -121,7 +120,7 @@ class SqliteDb:
         return ""
 
     def tend_words(self) -> None:
-        pages = -MERGED if self._in_pieces() else 0  # the first of them begins to bring all pieces together
+        pages = -MERGED if self._in_pieces() else 0  # the first step begins a merge of all pieces
         while pages:
             with self._transaction("BEGIN IMMEDIATE") as connection:
                 before = connection.total_changes()
@@ -130,7 +129,7 @@ class SqliteDb:
                 pages = MERGED if connection.total_changes() - before > 1 else 0
 
     def _in_pieces(self) -> bool:
-        """Whether a merge is worth its cost: a large index is not rewritten for the few words of a day."""
+        """Whether a merge is worth its cost: a large index is not rewritten for a day's few words."""
         with self._transaction("BEGIN") as connection:
             *others, largest = sorted(pages for (pages,) in connection.execute(_PIECES)) or [0]
         return sum(others) * WORTH_MERGING > largest if largest > MERGED else bool(others)
@@ -160,7 +159,7 @@ class SqliteDb:
             self._connections.popitem()[1].close()
 
     def write_anew(self) -> None:
-        """Rewrite the file, so that no free page, no gap inside a page and no log keeps deleted text."""
+        """Rewrite the file, so that no free page, gap in a page or log keeps deleted text."""
         with sqlite_errors(self.path):
             self.connection().execute("VACUUM")
             busy = self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -170,7 +169,7 @@ class SqliteDb:
             )
 
     def connection(self) -> apsw.Connection:
-        """This thread's connection; for the store's own plumbing (schema, backup, verify)."""
+        """This thread's connection."""
         # A thread that ended leaves its number, and with it its connection, to another.
         existing = self._connections.get(get_ident())
         if existing is not None:
@@ -181,7 +180,9 @@ class SqliteDb:
             except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
                 if not self.path.is_file():
                     raise
-                connection = self._opened_for_reading() if self._stands_alone() else self._opened_copy()
+                log = f"{self.path}-wal"  # its commits are missing in a file that is opened without it
+                has_log = os.path.exists(log) and os.path.getsize(log)
+                connection = self._opened_copy() if has_log else self._opened_for_reading()
         self._connections[get_ident()] = connection
         return connection
 
@@ -194,20 +195,15 @@ class SqliteDb:
         ).fetchall()  # the first pragma answers with a row, and apsw waits there until it is read
         return connection
 
-    def _stands_alone(self) -> bool:
-        """Whether the file is complete without its log, whose commits would be missed."""
-        log = f"{self.path}-wal"
-        return self.path.is_file() and not (os.path.exists(log) and os.path.getsize(log))
-
     def _opened_for_reading(self) -> apsw.Connection:
-        """On a read-only or full disk the files beside the database cannot be made; what is in it can be read."""
+        """Read the database where the files beside it cannot be made: on a read-only or full disk."""
         from urllib.parse import quote
 
         address = f"file:{quote(os.fspath(self.path))}?immutable=1"
         return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
     def _opened_copy(self) -> apsw.Connection:
-        """The same where the last writer was killed: a log is only read where a file can be made beside it.
+        """The same if the last writer was killed: SQLite reads a log only where it can make a file beside it.
 
         The files of the copy are deleted as soon as they are open.
         """
@@ -257,8 +253,6 @@ class SqliteDb:
 
 
 class _Session:
-    """Executes inside an open transaction."""
-
     keeps_vectors = True
 
     def __init__(self, connection: apsw.Connection):
@@ -317,7 +311,7 @@ class _Session:
 
 @cache
 def _by_position(sql: str) -> tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]:
-    """A statement whose parameters have places instead of names: binding them by name is a quarter of writing a row."""
+    """A statement with positional parameters: binding by name is a quarter of the cost of writing a row."""
     names = re.findall(r":(\w+)", sql)
     return re.sub(r":\w+", "?", sql), itemgetter(*names)
 
@@ -328,7 +322,6 @@ _WORD = re.compile(r"[^\x00-\x22$-*,\-/;-@\[-^`{-\x7f]+")
 
 
 def _quoted(token: str) -> str:
-    """A word of FTS5's query language, whatever is in it."""
     return '"' + token.replace('"', '""') + '"'
 
 
@@ -344,7 +337,7 @@ def _full(path: Path) -> NoSpace:
 
 
 def about_words(message: str) -> bool:
-    """Whether SQLite speaks of the word index, which can be made again."""
+    """Whether a message of SQLite is about the word index, which can be made again."""
     return "fts5" in message.lower() or "passage_words" in message
 
 

@@ -3,7 +3,6 @@
 A store that is newer or not ours is refused. SQLite checks its write-ahead log frame by frame and stops silently at the
 first bad frame, which drops every later commit. So opening a store after a crash looks for commits beyond that point.
 This module never opens the database file itself while a connection is open: closing it would drop SQLite's locks.
-`check.py` checks its contents.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ _FIRST = (
 
 
 def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
-    """The store at `path`, up to date. A store that vanished is reported, never quietly begun anew."""
+    """The store at `path`, migrated. A store that vanished is reported, never silently begun anew."""
     if odd := next(filter(is_odd, (path, log_of(path))), None):  # SQLite would wait for a FIFO's other end
         raise StoreDamaged(
             f"{odd} is not a regular file, so nothing was opened. Move it away, then run recollect doctor"
         )
     made = path.with_suffix(".made")
-    made_before = made.exists()  # looked at first: another process may be making both, the store before the mark
+    made_before = made.exists()  # checked first: another process may be making both, the store before the mark
     empty = not path.exists() or path.stat().st_size == 0
     if empty and made_before:
         raise StoreDamaged(
@@ -150,7 +149,7 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
 
 
 def let_round(connection: apsw.Connection) -> None:
-    """Give a connection the function by which a migration turns half floats into vectors of today."""
+    """Give a connection the function that converts half floats to today's vectors in a migration."""
 
     def rounded(*given: Any) -> bytes | None:
         from recollect.store.vectors import stored
@@ -164,7 +163,7 @@ def let_round(connection: apsw.Connection) -> None:
 
 
 def _tell_planner(connection: apsw.Connection) -> None:
-    """Every key starts with the space, and in most stores there is one: alone it selects nothing.
+    """Tell the planner that the space alone, with which every key starts, selects nothing.
 
     Without statistics SQLite guesses ten rows for it and prefers such an index to the row numbers it was given.
     """
@@ -193,7 +192,6 @@ _MAGIC = (0x377F0682, 0x377F0683)
 
 
 def log_of(path: Path) -> Path:
-    """The write-ahead log that belongs to a database file."""
     return path.with_name(path.name + "-wal")
 
 
@@ -227,13 +225,13 @@ def refuse_lost_log(db: SqliteDb) -> None:
 
 
 def aside(path: Path) -> Path:
-    """A new folder for files that did not read back."""
+    """A new folder for damaged files."""
     stamp = iso(SystemClock().now()).replace(":", "").replace("-", "")
     return path.parent / FOLDER / f"{stamp}-{os.urandom(3).hex()}"
 
 
 def keep_files(folder: Path, *files: Path) -> None:
-    """Copy files as they are, those that exist."""
+    """Copy those files that exist."""
     import shutil  # loads five compressors
 
     with file_errors(folder):
@@ -245,7 +243,7 @@ def keep_files(folder: Path, *files: Path) -> None:
 
 
 def keep_aside_once(path: Path) -> Path | None:
-    """Copy a database that does not read, with its log, unless the same bytes are kept already; None: nothing there.
+    """Copy a damaged database with its log, unless the same bytes are kept already; None: no database.
 
     No connection to it may be open in this process.
     """
@@ -285,8 +283,8 @@ def _readable_frames(connection: apsw.Connection) -> int:
 def _commits_behind(path: Path, readable: int) -> int:
     """How many commits follow the readable frames and were seen by a later writer.
 
-    A commit alone proves nothing: a process that was killed while writing leaves one that it never acknowledged. A
-    frame whose check sum continues that of a commit was written by a process that had seen the commit.
+    A commit alone proves nothing: a process that was killed while writing leaves one that it never acknowledged. If a
+    frame's checksum continues that of a commit, its writer had seen the commit.
     """
     try:
         with log_of(path).open("rb") as log:
@@ -338,7 +336,7 @@ def _followed_commit(log: BinaryIO, header: bytes, number: int, step: int) -> bo
 
 
 def _check_sum(header: bytes, data: bytes, *, after: bytes) -> bytes:
-    """The log's own check sum (https://sqlite.org/fileformat2.html#checksum_algorithm)."""
+    """The log's checksum (https://sqlite.org/fileformat2.html#checksum_algorithm)."""
     first, second = struct.unpack(">II", after)
     order = ">" if header[3] & 1 else "<"
     words = struct.unpack(f"{order}{len(data) // 4}I", data)
@@ -349,7 +347,7 @@ def _check_sum(header: bytes, data: bytes, *, after: bytes) -> bytes:
 
 
 def remake_words(connection: apsw.Connection) -> None:
-    """The word index from the terms that passages hold, in the caller's transaction."""
+    """Make the word index again from the passages' terms, in the caller's transaction."""
     # Without its version an index cannot even be dropped.
     connection.execute("INSERT OR REPLACE INTO passage_words_config (k, v) VALUES ('version', 4)")
     connection.execute("DROP TABLE passage_words")

@@ -1,7 +1,7 @@
-"""The vault as a table: what a team shares when its store is a server.
+"""The vault as a table, for a team whose store is a server.
 
-A file is its rows in order of position; an append adds one, a replacement takes their place. See the protocol `Vault`;
-paths follow the same rules as in a folder, so that every file can be mirrored into one.
+A file is its rows in order of position; an append adds one, a replacement takes their place. Paths follow the same
+rules as in a folder, so that every file can be mirrored into one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from recollect.store.vault import PIECE, changed, checked_parts
 
 
 class TableVault:
-    """The files of one space."""
+    """The files of one space; see the protocol `Vault`."""
 
     def __init__(self, db: Db, space: str, tx: Tx | None = None):
         self._db = db
@@ -42,7 +42,11 @@ class TableVault:
         with self._writing() as tx:
             _refuse_changed(tx, path, expect)
             _refuse_impossible(tx, path)
-            _replace(tx, path, text)
+            # The new part comes after the old ones, so that a position is never used twice.
+            last = tx.value("SELECT max(position) FROM vault_parts WHERE space = :space AND path = :path", path=path)
+            _add(tx, path, text)
+            old = "DELETE FROM vault_parts WHERE space = :space AND path = :path AND position <= :last"
+            tx.run(old, path=path, last=last or 0)
 
     def delete(self, path: str, *, expect: str | None = None) -> None:
         checked_parts(path)
@@ -51,7 +55,6 @@ class TableVault:
             tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path", path=path)
 
     def paths(self, prefix: str = "") -> list[str]:
-        """Files below `prefix` (a folder), sorted."""
         if prefix:
             checked_parts(prefix)
         with self._reading() as tx:
@@ -103,7 +106,7 @@ class TableVault:
 
 
 def _stamps(tx: Tx, low: str, high: str) -> dict[str, str]:
-    """Positions only grow, so the last one and the length say whether a file was written to."""
+    """Positions only grow, so the last one and the length change with every write."""
     sql = (
         "SELECT path, max(position), sum(length(text)) FROM vault_parts "
         "WHERE space = :space AND path BETWEEN :low AND :high GROUP BY path"
@@ -112,7 +115,7 @@ def _stamps(tx: Tx, low: str, high: str) -> dict[str, str]:
 
 
 def _stretches(parts: Sequence[Row]) -> Iterator[tuple[int, int]]:
-    """Parts (position, length) to be read together, by their first and last position: a log has many small ones."""
+    """Parts (position, length) to read together, as (first, last) position: a log has many small ones."""
     first, size = 0, 0
     for number, (position, length) in enumerate(parts):
         first, size = (position, length) if not size else (first, size + length)
@@ -137,13 +140,6 @@ def _add(tx: Tx, path: str, text: str) -> None:
         path=path,
         text=readable,
     )
-
-
-def _replace(tx: Tx, path: str, text: str) -> None:
-    """The new part comes after the old ones, so that a position is never used twice."""
-    last = tx.value("SELECT max(position) FROM vault_parts WHERE space = :space AND path = :path", path=path) or 0
-    _add(tx, path, text)
-    tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path AND position <= :last", path=path, last=last)
 
 
 def _below(tx: Tx, prefix: str) -> list[str]:

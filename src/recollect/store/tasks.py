@@ -24,7 +24,7 @@ _TABLES = {Outcome: "outcomes", Task: "tasks", Discovery: "discoveries", Injecti
 
 
 def ensure_outcome(tx: Tx, id: str, *, at: int, name: str = "", keep: bool = False) -> None:
-    """Create an outcome; a name given later replaces the one it has, unless a known outcome is kept as it is."""
+    """Create an outcome; a later name replaces the old one, unless `keep`."""
     again = "NOTHING" if keep else "UPDATE SET name = excluded.name WHERE excluded.name <> ''"
     tx.run(
         f"""
@@ -37,7 +37,7 @@ def ensure_outcome(tx: Tx, id: str, *, at: int, name: str = "", keep: bool = Fal
 
 
 def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "", keep: bool = False) -> None:
-    """Create a task, or give it an outcome if it has none and another title, unless a known task is kept as it is."""
+    """Create a task; a known one gets a missing outcome and another title, unless `keep`."""
     if outcome is not None:
         ensure_outcome(tx, outcome, at=at)
     again = (
@@ -59,7 +59,6 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
 
 
 def known(tx: Tx, kind: type[T], id: str) -> T | None:
-    """The outcome, task or discovery with this id."""
     return one(tx, kind, _TABLES[kind], "AND id = :id", id=id)
 
 
@@ -72,13 +71,12 @@ def get(tx: Tx, kind: type[T], id: str) -> T:
 
 
 def all_of(tx: Tx, kind: type[T]) -> Iterator[T]:
-    """Every outcome, task, discovery or injection, by its key."""
     rows = every(tx, _TABLES[kind], columns_of(kind), key=2 if kind is Injection else 1)
     return (record_from(kind, row) for row in rows)
 
 
 def page(tx: Tx, kind: type[T], *, limit: int, offset: int, **wanted: str | None) -> tuple[list[T], int]:
-    """Some outcomes, tasks or discoveries with these values, newest first, and how many there are in all."""
+    """A page of outcomes, tasks or discoveries with these values, newest first, and their number in all."""
     table = _TABLES[kind]
     given = {name: value for name, value in wanted.items() if value is not None}
     where = "".join(f" AND {name} = :{name}" for name in given)
@@ -88,12 +86,12 @@ def page(tx: Tx, kind: type[T], *, limit: int, offset: int, **wanted: str | None
 
 
 def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
-    """Keep a raw discovery; False when this task already reported the same."""
+    """False when this task already reported the same discovery."""
     return add_row_once(tx, "discoveries", "task_id, hash", **vars(discovery), hash=digest)
 
 
 def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Discovery | None:
-    """The discovery with this content, when it is that old and was never settled."""
+    """The discovery with this content, if it is older than `before` and was never settled."""
     where = (
         "AND task_id = :task AND hash = :digest AND learning_id IS NULL AND skipped IS NULL AND created_at < :before"
     )
@@ -126,7 +124,7 @@ def record_injection(tx: Tx, *, learning: str, task: str, outcome: str, at: int)
 
 
 def verdict_on(tx: Tx, *, learning: str, task: str) -> tuple[Verdict | None, int] | None:
-    """The verdict so far and what it moved (thousandths); None when it was never injected there."""
+    """The verdict so far and its effect in thousandths; None without an injection."""
     row = tx.row(
         """
         SELECT feedback, coalesce(feedback_delta, 0) FROM injections
@@ -138,7 +136,7 @@ def verdict_on(tx: Tx, *, learning: str, task: str) -> tuple[Verdict | None, int
 
 
 def judged_beside(tx: Tx, learning: str, task: str) -> bool:
-    """Whether another task of the same session has a verdict on a learning: a subagent, or whom it works for."""
+    """Whether another task of the session (a subagent, or its caller) has a verdict on a learning."""
     sql = """
         SELECT count(*) FROM injections a JOIN injections b
         ON b.space = a.space AND b.learning_id = a.learning_id AND b.outcome_id = a.outcome_id

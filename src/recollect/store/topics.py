@@ -1,7 +1,7 @@
 """Rows of topics: their names and aliases, their state, and which entries belong to them.
 
 A name or alias is found by its key (`text/topics.py`). First and last mention and the number of entries are counted
-again whenever entries come or go, so that they cannot drift. A merged topic leads to the other.
+again whenever entries come or go, so that they cannot drift. A merged topic leads to its target.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
 
 KIND = "topic"
-QUIET = 90 * DAY
-"""An open topic without a mention for this long is dormant."""
+QUIET = 90 * DAY  # an open topic without a mention for this long is dormant
 
 _COLUMNS = "id, name, state, named_by, first_at, last_at, entries"
 _FOUND = f"{_COLUMNS.replace('id, ', 't.id, ', 1)}"
@@ -37,7 +36,7 @@ _STATES = {
 
 @record
 class TopicRow:
-    """A topic. `state` is open, done or dormant; `named_by` is offline, person or model."""
+    """`state` is open, done or dormant; `named_by` is offline, person or model."""
 
     id: str
     name: str
@@ -51,7 +50,7 @@ class TopicRow:
 def listed(
     tx: Tx, *, now: int, state: str | None = None, limit: int = 50, offset: int = 0
 ) -> tuple[list[TopicRow], int]:
-    """Topics by their latest mention, and how many there are in all; `state` narrows them to one."""
+    """Topics by their latest mention, and their number in all."""
     where = f"AND merged_into IS NULL{_STATES[state]}"
     params = {"quiet": now - QUIET} if ":quiet" in where else {}
     found = tx.rows(
@@ -66,7 +65,7 @@ def listed(
 
 
 def get(tx: Tx, id: str, *, now: int) -> TopicRow:
-    """A topic by its id; that of a merged topic leads to the other."""
+    """A topic by its id; for a merged topic its target."""
     row = tx.row(f"SELECT {_COLUMNS}, merged_into FROM topics WHERE space = :space AND id = :id", id=id)
     if row is None:
         raise NotFound(f"no topic {id}; list the topics with: recollect topic list")
@@ -74,7 +73,7 @@ def get(tx: Tx, id: str, *, now: int) -> TopicRow:
 
 
 def named_offline(tx: Tx, *, least: int, now: int) -> list[TopicRow]:
-    """Topics of at least so many entries whose names were made without a model, latest mention first."""
+    """Topics of at least `least` entries that no model or person named, latest mention first."""
     sql = (
         f"SELECT {_COLUMNS} FROM topics WHERE space = :space AND merged_into IS NULL AND named_by = 'offline' "
         "AND entries >= :least ORDER BY last_at DESC, id LIMIT 1000"
@@ -83,7 +82,6 @@ def named_offline(tx: Tx, *, least: int, now: int) -> list[TopicRow]:
 
 
 def keyed(tx: Tx, key: str, *, now: int) -> TopicRow | None:
-    """The topic whose name or alias has a key."""
     sql = "SELECT topic_id FROM topic_aliases WHERE space = :space AND key = :key ORDER BY topic_id LIMIT 1"
     id = tx.value(sql, key=key)
     return get(tx, id, now=now) if id else None
@@ -98,7 +96,7 @@ def found(tx: Tx, topic: str, key: str, *, now: int) -> TopicRow:
 
 
 def of_entries(tx: Tx, ids: Sequence[str], *, now: int) -> dict[str, tuple[TopicRow, ...]]:
-    """The topics of entries, first before second; entries without one are left out."""
+    """The topics of entries, first before second; entries without a topic are left out."""
     sql = (
         f"SELECT e.entry_id, e.place, {_FOUND} FROM topic_entries e JOIN topics t ON t.space = e.space "
         "AND t.id = e.topic_id WHERE e.space = :space AND e.entry_id IN (:keys)"
@@ -110,13 +108,11 @@ def of_entries(tx: Tx, ids: Sequence[str], *, now: int) -> dict[str, tuple[Topic
 
 
 def first_of(tx: Tx, ids: Sequence[str]) -> dict[str, str]:
-    """The ids of the first topics of entries."""
     sql = "SELECT entry_id, topic_id FROM topic_entries WHERE space = :space AND place = 1 AND entry_id IN (:keys)"
     return dict(db.among(tx, sql, list(ids)))
 
 
 def first_name(tx: Tx, entry: str) -> str:
-    """The name of an entry's first topic; empty when it has none."""
     return next((found[0].name for found in of_entries(tx, [entry], now=0).values()), "")
 
 
@@ -131,7 +127,6 @@ def names_between(tx: Tx, first: date, last: date) -> dict[str, str]:
 
 
 def sizes(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
-    """How many entries topics have."""
     return dict(db.among(tx, "SELECT id, entries FROM topics WHERE space = :space AND id IN (:keys)", list({*ids})))
 
 
@@ -145,7 +140,6 @@ def entries_of(tx: Tx, id: str, *, limit: int = 1_000, offset: int = 0) -> list[
 
 
 def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> list[tuple[str, str]]:
-    """The latest entries, of a session or of all, each with its first topic."""
     of_session = "AND session = :session " if session else ""
     sql = (
         f"SELECT entry_id, topic_id FROM topic_entries WHERE space = :space {of_session}AND place = 1 AND at >= :since "
@@ -156,13 +150,12 @@ def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> lis
 
 
 def of_one_session(tx: Tx, id: str, session: str) -> bool:
-    """Whether all entries of a topic are a session's."""
     sql = "SELECT 1 FROM topic_entries WHERE space = :space AND topic_id = :id AND session <> :session LIMIT 1"
     return not tx.rows(sql, id=id, session=session)
 
 
 def aliases(tx: Tx, id: str) -> list[tuple[str, str]]:
-    """The names a topic is known by and their keys, in the order they were given."""
+    """Names and their keys, in the order they were given."""
     sql = "SELECT alias, key FROM topic_aliases WHERE space = :space AND topic_id = :id ORDER BY position"
     return tx.rows(sql, id=id)
 
@@ -174,7 +167,7 @@ def add(tx: Tx, id: str, *, name: str, key: str, named_by: str, at: int) -> None
 
 
 def change(tx: Tx, id: str, **values: Any) -> None:
-    """Set columns of a topic. The tree hears of another name."""
+    """Set columns of a topic. The tree is told of a new name."""
     if values.get("name", name := columns(tx, id)["name"]) != name:
         day = "substr(entry_id, 5, 10)"  # of log/2026-03-02#1
         sql = f"SELECT DISTINCT {day} FROM topic_entries WHERE space = :space AND topic_id = :id AND place = 1"
@@ -183,13 +176,11 @@ def change(tx: Tx, id: str, **values: Any) -> None:
 
 
 def columns(tx: Tx, id: str) -> dict[str, Any]:
-    """The columns of a topic that a person may change."""
     row = tx.row("SELECT name, state, named_by, merged_into FROM topics WHERE space = :space AND id = :id", id=id)
     return dict(zip(("name", "state", "named_by", "merged_into"), row or (None,) * 4, strict=True))
 
 
 def put_aliases(tx: Tx, id: str, names: Iterable[tuple[str, str]]) -> None:
-    """The names a topic is known by from now on, with their keys."""
     tx.run("DELETE FROM topic_aliases WHERE space = :space AND topic_id = :id", id=id)
     by_key = {key: alias for alias, key in names}
     for position, (key, alias) in enumerate(by_key.items()):
@@ -197,7 +188,7 @@ def put_aliases(tx: Tx, id: str, names: Iterable[tuple[str, str]]) -> None:
 
 
 def put_entry(tx: Tx, entry: str, topics: Sequence[str], *, session: str, at: int) -> list[str]:
-    """The topics of an entry from now on, first before second; those that it had."""
+    """Set the topics of an entry, first before second; returns the old ones."""
     sql = "SELECT topic_id FROM topic_entries WHERE space = :space AND entry_id = :id ORDER BY place"
     found = tx.rows(sql, id=entry)
     tx.run("DELETE FROM topic_entries WHERE space = :space AND entry_id = :id", id=entry)
@@ -211,7 +202,7 @@ def put_entry(tx: Tx, entry: str, topics: Sequence[str], *, session: str, at: in
 
 
 def move(tx: Tx, entries: Sequence[str], source: str, target: str) -> list[str]:
-    """Put entries of one topic under another; those that moved. An entry that has both keeps the other only."""
+    """Move entries from one topic to another; returns those that moved. An entry with both keeps only the target."""
     moved = []
     for entry in entries:
         held = tx.rows(

@@ -27,11 +27,10 @@ from recollect.store.files import (
     write_atomically,
 )
 
-LOGS, FINDINGS = r"\d[^/]*\.md", r"[^/]+\.json"  # raw words: what a shared folder owns, below learnings/ the second
+LOGS, FINDINGS = r"\d[^/]*\.md", r"[^/]+\.json"  # raw words, which a shared folder owns; findings are below learnings/
 PART_LIMIT = 200  # characters of a name; file systems allow 255 bytes
 PIECE = 1 << 20  # bytes read at a time; any size serves
-WORKTREE_FILES = frozenset({"learnings.md", "index.md"})
-"""Staging and memory index lie in the same folder, but are the repository's: git needs them as files."""
+WORKTREE_FILES = frozenset({"learnings.md", "index.md"})  # in the same folder, but the repository's own
 
 
 class FolderVault:
@@ -56,7 +55,7 @@ class FolderVault:
             try:
                 now = os.stat(name, dir_fd=folder, follow_symlinks=False)
             except OSError:
-                return ""  # the text is there; only who looks later learns what else is
+                return ""  # the text is written, but its state is unknown
             # An editor knows nothing of our lock, and syncing takes long enough for it to write.
             ours = left.st_size == (before.st_size if before else 0) + len(data) and _stamp(left) == _stamp(now)
             return _stamp(now) if ours else ""
@@ -93,7 +92,7 @@ class FolderVault:
                     os.fsync(folder)
 
     def paths(self, prefix: str = "") -> list[str]:
-        """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
+        """Regular files below the folder `prefix`, sorted; hidden files and links are not ours."""
         parts = _parts_of_folder(prefix)
         with os_errors(prefix or self.root):
             try:
@@ -138,7 +137,6 @@ class FolderVault:
 
     @contextmanager
     def _folder(self, parts: list[str]) -> Iterator[int | None]:
-        """A folder to look into; None when there is none."""
         try:
             handle = _descended(self.root, parts, create=False)
         except FileNotFoundError:
@@ -151,7 +149,6 @@ class FolderVault:
 
     @contextmanager
     def _made_folder(self, parts: list[str]) -> Iterator[int]:
-        """A folder to write into, made where it is missing."""
         self.root.mkdir(parents=True, exist_ok=True)
         handle = _descended(self.root, parts, create=True)
         try:
@@ -161,7 +158,7 @@ class FolderVault:
 
 
 def checked_parts(path: str) -> list[str]:
-    """A vault path as its parts, or a clear refusal: no `..`, no absolute path, nothing hidden or unprintable."""
+    """The parts of a vault path; refuses `..`, absolute paths, and anything hidden or unprintable."""
     parts = path.split("/")
     for part in parts:
         if part in ("", ".", "..") or part.startswith(".") or len(part) > PART_LIMIT or not part.isprintable():
@@ -176,7 +173,7 @@ def _parts_of_folder(path: str) -> list[str]:
 
 
 def _descended(root: Path, parts: list[str], *, create: bool) -> int:
-    """The handle of a folder below a root, reached through folders alone."""
+    """The handle of a folder below a root, reached without following links."""
     handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     for part in parts:
         try:
@@ -204,12 +201,12 @@ def _open_folder(parent: int, name: str, *, create: bool) -> int:
 
 
 def _stamp(state: os.stat_result) -> str:
-    """Inode and size change with every write of ours, the time with those of others."""
+    """Inode and size change with our writes, the time with those of others."""
     return f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if stat.S_ISREG(state.st_mode) else ""
 
 
 def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.stat_result]]:
-    """What an open folder holds, or what is there of some names; a file that goes meanwhile is not there."""
+    """The files in an open folder, or those of some names; a file that is deleted meanwhile is left out."""
     if names is None:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if not entry.name.startswith(".")]
@@ -219,8 +216,8 @@ def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.
 
 
 class Worktree(FolderVault):
-    """The repository's own files. They are other people's: each is read with Unix line ends and keeps its own, and
-    bytes that we cannot read are not written over."""
+    """The repository's own files: each is read with Unix line ends and keeps its own, and a file with unreadable bytes
+    is not overwritten."""
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         before = self._bytes(path) or b""
@@ -243,7 +240,7 @@ def changed(path: str) -> Stale:
 
 
 def _walk(folder: int) -> Iterator[tuple[str, ...]]:
-    """The regular files below an open folder, as their parts; a folder that goes meanwhile has none."""
+    """The regular files below an open folder, as their parts; a folder that is deleted meanwhile has none."""
     with os.scandir(folder) as entries:
         seen = [entry for entry in entries if not entry.name.startswith(".")]
     for entry in seen:
@@ -262,7 +259,7 @@ def _walk(folder: int) -> Iterator[tuple[str, ...]]:
 
 @record
 class Mount:
-    """Files of a vault that lie in another one: those below `prefix` whose path behind it matches `owns`."""
+    """Files that lie in another vault: those below `prefix` whose remaining path matches `owns`."""
 
     vault: Vault
     prefix: str = ""
@@ -270,7 +267,7 @@ class Mount:
 
 
 class MountedVault:
-    """See the protocol `Vault`. A path lives in the first mount that owns it, all others in `base`."""
+    """See the protocol `Vault`. The first mount that owns a path holds it, else `base`."""
 
     def __init__(self, base: Vault, *mounts: Mount):
         self._base, self._mounts = base, mounts
@@ -324,7 +321,7 @@ class MountedVault:
         return MountedVault(self._base.inside(tx), *mounts)
 
     def _places(self, folder: str) -> list[tuple[Vault, str]]:
-        """Where files of a folder may lie, and how the folder is called there."""
+        """The vaults that may hold files of a folder, each with the folder's path there."""
         here = f"{folder}/" if folder else ""
         inner = [(mount.vault, here[len(mount.prefix) :]) for mount in self._mounts if here.startswith(mount.prefix)]
         return [(vault, path.rstrip("/")) for vault, path in ((self._base, folder), *inner)]

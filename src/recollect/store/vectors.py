@@ -2,13 +2,12 @@
 
 A passage has a vector for each of its chunks (`text/sentences.py` numbers them) and for each model that embedded it.
 Vectors are derived: they go with their passage and are made again in the order of the passages' numbers, so every
-passage after the newest embedded one still waits. The engine stores and compares them. Knows no model.
+passage after the newest embedded one still waits.
 
 Both engines keep a number of a vector in eight bits, as a multiple of that vector's own step, so they give the same
-cosines. The embedded store keeps the signs of all numbers packed beside the rows. Texts with a similar meaning agree in
-most signs, so the chunks with the fewest different signs hold the nearest ones, and only those are scored by their
-vectors. A deleted passage leaves its signs behind until they are packed again; they lead to no row. Only comparing
-needs numpy, which comes with the embedder.
+cosines. The embedded store also keeps the signs of all numbers packed. Texts with a similar meaning agree in most
+signs, so the vectors are only read of the chunks with the fewest different signs. A deleted passage leaves its signs
+behind until they are packed again; they lead to no row. Only comparing needs numpy, which comes with the embedder.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ _VECTORS = "vectors v JOIN passages p ON p.doc = v.doc WHERE p.space = :space AN
 
 @record
 class UnembeddedPassage:
-    """A passage that has no vectors yet."""
-
     doc: int
     kind: str
     title: str
@@ -51,7 +48,7 @@ class UnembeddedPassage:
 
 @record
 class Embedded:
-    """The vectors made of a passage, each with its piece's number; `hash` says of which state of it."""
+    """The vectors of a passage, each with its piece's number; `hash` is that of the embedded text."""
 
     doc: int
     kind: str
@@ -61,8 +58,7 @@ class Embedded:
 
 @record
 class EmbeddingModel:
-    """A model that embedded passages of a space: its number there, how long its vectors are, when it was last seen in
-    use, to the day."""
+    """A model that embedded passages of a space. `used_at` is exact to the day."""
 
     model: str
     number: int
@@ -71,13 +67,13 @@ class EmbeddingModel:
 
 
 def nearest(tx: Tx, model: str, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
-    """The pieces nearest to a unit vector as (passage, piece, cosine), best first; of all kinds of passage, or some."""
+    """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
     number = _number(tx, model)
     return [] if number is None else tx.vectors(number).nearest(vector, limit=limit, kinds=kinds)
 
 
 def cosines(tx: Tx, model: str, vector: Any, docs: Sequence[int]) -> dict[int, dict[int, float]]:
-    """How near each piece of some passages is to a unit vector; a passage that has no vectors is left out."""
+    """The cosine of each piece of some passages with a unit vector; passages without vectors are left out."""
     number = _number(tx, model)
     found: dict[int, dict[int, float]] = {}
     if number is not None:
@@ -87,7 +83,7 @@ def cosines(tx: Tx, model: str, vector: Any, docs: Sequence[int]) -> dict[int, d
 
 
 def known(tx: Tx, model: str) -> bool:
-    """Whether this space has any vectors of a model: one look at a key, before a query is embedded."""
+    """Whether this space has vectors of a model: checked before a query is embedded."""
     return _number(tx, model) is not None
 
 
@@ -107,7 +103,7 @@ def waiting(tx: Tx, model: str, *, limit: int) -> list[UnembeddedPassage]:
 
 
 def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
-    """Keep the vectors of passages that are still what they were made of; how many those were."""
+    """Store the vectors of passages that did not change since; returns how many those are."""
     sql = "SELECT doc, hash FROM passages WHERE space = :space AND doc IN (:keys)"
     current: dict[int, str] = dict(among(tx, sql, [one.doc for one in made]))
     fitting = [one for one in made if current.get(one.doc) == one.hash]
@@ -118,19 +114,19 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
 
 
 def models(tx: Tx) -> list[EmbeddingModel]:
-    """The models that embedded passages of this space, the one used last first."""
+    """The models that embedded passages of this space, the last used first."""
     if not tx.keeps_vectors:
         return []
     return db.select(tx, EmbeddingModel, "vector_models", "ORDER BY used_at DESC, model")
 
 
 def in_use(tx: Tx, model: str, *, at: int) -> None:
-    """Note that a model is used: the vectors of unused models are dropped."""
+    """Record that a model is used: vectors of unused models are dropped."""
     db.update(tx, "vector_models", {"model": model}, used_at=at)
 
 
 def drop(tx: Tx, model: str, *, most: int) -> bool:
-    """Delete some of a model's vectors; True when none are left and the model is forgotten."""
+    """Delete at most `most` passages' vectors; True when none are left and the model is deleted."""
     number = _number(tx, model)
     if number is not None:
         last = f"SELECT v.doc FROM {_VECTORS} ORDER BY v.doc DESC LIMIT :most"
@@ -142,14 +138,14 @@ def drop(tx: Tx, model: str, *, most: int) -> bool:
 
 
 def wrong(tx: Tx) -> Iterator[tuple[str, str]]:
-    """Passages that were passed over, with what is wrong."""
+    """Passages without vectors although newer ones have some."""
     for (number,) in tx.rows(_NUMBERS):
         for (id,) in tx.rows(f"SELECT p.id FROM {_PASSED_OVER} ORDER BY p.doc", **_reach(tx, number)):
             yield id, "it has no vectors, but newer passages have"
 
 
 def mend(tx: Tx) -> int:
-    """Drop the vectors after a gap, so that all of them are made again; of how many passages."""
+    """Drop the vectors after a gap, so that all of them are made again; returns the number of passages."""
     dropped = 0
     for (number,) in tx.rows(_NUMBERS):
         gap = tx.value(f"SELECT min(p.doc) FROM {_PASSED_OVER}", **_reach(tx, number))
@@ -181,7 +177,7 @@ def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
 
 
 def rounded(vector: Iterable[float]) -> tuple[float, list[int]]:
-    """A vector as whole numbers from -127 to 127, and the step that they are multiples of.
+    """A vector as a step and whole numbers from -127 to 127.
 
     The step has four bits and a number seven, so a half float, which PostgreSQL stores, holds their product exactly.
     """
@@ -206,7 +202,7 @@ _AS_DIGITS = bytes(ord("0" if byte & 0x80 else "1") for byte in range(256))
 
 
 class SqliteVectors:
-    """The vectors of one model in one space; see the protocol `Vectors`."""
+    """See the protocol `Vectors`."""
 
     def __init__(self, connection: apsw.Connection, space: str, model: int):
         self._connection = connection
@@ -242,13 +238,12 @@ class SqliteVectors:
         return self._cosines(_query(vector), "doc", docs)
 
     def pack_anew(self) -> None:
-        """All signs, made from the vectors."""
         self._connection.execute("DELETE FROM vector_signs WHERE space = ? AND model = ?", self._whose)
         sql = f"SELECT p.kind, v.number, v.vector FROM {_ROWS} ORDER BY p.kind, v.number"
         self._pack(self._connection.execute(sql, self._whose).fetchall())  # type: ignore[arg-type]
 
     def pack_if_stale(self) -> None:
-        """Pack signs anew when many of them lead nowhere any more."""
+        """Pack signs anew when many of them lead to no row."""
         ((packed,),) = self._connection.execute(
             "SELECT coalesce(sum(length(numbers)), 0) / 8 FROM vector_signs WHERE space = ? AND model = ?", self._whose
         )
@@ -299,7 +294,6 @@ class SqliteVectors:
                 )
 
     def _candidates(self, query: Any, most: int, kinds: Sequence[str]) -> list[int]:
-        """The vectors that differ from a query in the fewest signs."""
         import numpy as np
 
         wanted = f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
@@ -320,7 +314,6 @@ class SqliteVectors:
 
 
 def unpacked(connection: apsw.Connection) -> int:
-    """How many vectors, of all spaces, have no signs."""
     signed: dict[tuple[Any, ...], set[int]] = {}
     for *where, numbers in connection.execute("SELECT space, model, kind, numbers FROM vector_signs"):
         signed.setdefault(tuple(where), set()).update(memoryview(bytes(numbers)[: len(numbers) // 8 * 8]).cast("q"))
@@ -329,7 +322,6 @@ def unpacked(connection: apsw.Connection) -> int:
 
 
 def stored(vector: Iterable[float]) -> bytes:
-    """A vector as the embedded store keeps it."""
     step, numbers = rounded(vector)
     return struct.pack(f"<e{len(numbers)}b", step, *numbers)
 
