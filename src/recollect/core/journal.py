@@ -19,8 +19,8 @@ KEPT: tuple[EntryType, ...] = ("user", "feedback")  # no summary loses who the u
 
 NodeStatus = Literal["tentative", "fixed"]
 Section = Literal["topic", "note", "more", "decision", "done", "entity", "lesson", "open"]
-"""`note` is a sentence worth keeping without a topic; `more` counts entries that found no line. Both are listed under
-Topics."""
+"""`topic` says what something is about, `note` is another sentence worth keeping, `more` counts entries that found no
+line. All three are listed under Topics."""
 
 # Of a structured entry; the last three are for feedback.
 FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "why", "how_to_apply")

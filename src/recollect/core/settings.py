@@ -269,7 +269,7 @@ def _flat(settings: Settings) -> list[tuple[str, Any]]:
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:
-    """In CI nothing is captured. `CI` may be set to a no."""
+    """Whether this runs in CI, where nothing is captured; `CI=false` and the like do not count."""
     return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 

@@ -19,9 +19,9 @@ _LISTS = ("work_ids", "left_out", "inherited", "inherited_units")
 
 @record
 class StoredTheme:
-    """A theme with what only the machinery needs: foreign lines it took over, and the hash of its file.
+    """A theme with what only the grouping needs: foreign lines it took over, and the hash of its file.
 
-    `before_hash` is what the file held before it was last written: a crash in between leaves one of the two.
+    `before_hash` is the hash before the last write of the file: a crash in between leaves one of the two.
     """
 
     theme: Theme
@@ -52,7 +52,6 @@ def get(tx: Tx, name: str) -> StoredTheme:
 
 
 def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str, str]) -> None:
-    """Themes and homes as they are from now on."""
     tx.run("DELETE FROM theme_findings WHERE space = :space")
     tx.run("DELETE FROM themes WHERE space = :space")
     for stored in themes:
@@ -64,7 +63,7 @@ def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str,
 
 
 def text_hashes(tx: Tx) -> dict[str, str]:
-    """What each placed finding said when it was placed."""
+    """The text of each placed finding when it was placed."""
     return dict(tx.rows("SELECT finding_id, text_hash FROM theme_findings WHERE space = :space ORDER BY finding_id"))
 
 
@@ -84,7 +83,7 @@ def mark_read(tx: Tx, shas: Mapping[str, str], *, at: int) -> None:
 
 
 def file_rewritten(tx: Tx, before: str, after: str) -> None:
-    """A theme file that a purge marked, by its hashes, is as much ours as it was before."""
+    """Record that a purge rewrote a theme file, so that it still counts as ours."""
     for column in ("file_hash", "before_hash"):
         sql = f"UPDATE themes SET {column} = :after WHERE space = :space AND {column} = :before"
         tx.run(sql, before=before, after=after)

@@ -32,7 +32,6 @@ SCOPES_OF: dict[TokenChannel, tuple[TokenScope, ...]] = {
     "person": ("read", "write", "admin"),
     "import": ("read", "import"),
 }
-"""The scopes that a channel can have."""
 
 SECRET_PREFIX = "rct_"
 NAME_LIMIT = 60  # characters; a name fits into a line of a list
@@ -53,7 +52,6 @@ class Token:
     revoked_at: int | None = None
 
     def may(self, *scopes: TokenScope) -> bool:
-        """Whether it has one of these scopes."""
         return not set(scopes).isdisjoint(self.scopes)
 
     def valid(self, now: int) -> bool:
@@ -84,7 +82,7 @@ def token_named(tx: Tx, name: str) -> Token:
 
 
 def token_of_hash(tx: Tx, hash: str) -> Token | None:
-    """The token whose secret has this hash, valid or not."""
+    """Valid or not."""
     return next(iter(_tokens(tx, "AND hash = :hash", hash=hash)), None)
 
 
