@@ -297,7 +297,7 @@ def test_without_an_embedder_words_do_and_semantic_is_refused(open_memory: Opene
     assert ids(memory, "zebra") == ids(memory, "zebra", strategy="hybrid", semantic_weight=0.9) == [entry]
     assert ids(memory, "zebra", strategy="bm25", semantic_weight=1.0) == [entry]
     for asked in ({"strategy": "semantic"}, {"semantic_weight": 1.0}):
-        with pytest.raises(Refused, match=r"embedder: pip install 'recollect-memory\[embeddings\]'"):
+        with pytest.raises(Refused, match=r"to auto, pip install 'recollect-memory\[embeddings\]'"):
             memory.search("zebra", **asked)
 
 
