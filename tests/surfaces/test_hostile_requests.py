@@ -343,7 +343,7 @@ def test_a_defect_of_ours_is_a_page_for_a_browser_and_a_problem_for_a_program(me
         failing.armed = True
         shown = browser.get("/learnings")
         assert (shown.status_code, shown.headers["content-type"]) == (500, "text/html; charset=utf-8")
-        assert "internal error: Defect; see the output of the server" in shown.text
+        assert "internal error: Defect. The output of the server has the details" in shown.text
         assert 'aria-label="Main"' in shown.text
         told = api.get("/api/status")
         assert (told.status_code, told.headers["content-type"]) == (500, "application/problem+json")

@@ -1,1 +1,1 @@
-"""Surfaces for programs: JSON-RPC here, HTTP beside it. Thin: everything goes through `Memory`."""
+"""The server's surfaces: REST, JSON-RPC and the page. Everything goes through `Memory`."""

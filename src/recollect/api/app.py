@@ -1,7 +1,4 @@
-"""The server: the ASGI application over one memory, its health, and uvicorn with its limits. `cli/serve.py` runs it.
-
-Puts the guard, the routes and the answers to errors together. Knows nothing about what a route does.
-"""
+"""The server: the ASGI application of guard, routes and error answers, its health, and uvicorn with its limits."""
 
 from __future__ import annotations
 
@@ -47,15 +44,15 @@ from recollect.api.spaces import Spaces
 from recollect.api.wire import Denied, problem, problem_of, router, status_of
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 
-GRACE_SECONDS = 5  # chosen: requests under way when the server stops may take this long
+GRACE_SECONDS = 5  # chosen: how long running requests may take after the server is told to stop
 CONNECTIONS = 1000  # chosen: far above what agents on one machine open; uvicorn answers the next one with 503
 
 
 def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning") -> uvicorn.Server:
     config = uvicorn.Config(
         app,
-        http=partial(_Http, head_seconds=head_seconds),  # type: ignore[arg-type]  # a class that needs one thing more
-        log_config=None,  # the handlers of the process are `cli/serve.py`'s
+        http=partial(_Http, head_seconds=head_seconds),  # type: ignore[arg-type]  # a class with one more argument
+        log_config=None,  # `cli/serve.py` installs the handler
         log_level=log_level,
         server_header=False,
         proxy_headers=False,  # with them a client could choose the address that its failures are counted under
@@ -63,13 +60,14 @@ def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning"
         limit_concurrency=CONNECTIONS,
     )
     server = uvicorn.Server(config)
-    app.state.server = server  # a stream that never ends by itself asks it
+    app.state.server = server  # endless streams ask it whether to end
     return server
 
 
 class _Http(H11Protocol):
-    """Closes a connection when the head of a request does not arrive in time, or an answer is not read; uvicorn itself
-    would wait for ever. It closes a connection that is idle between two requests.
+    """Closes a connection if a request's head does not arrive in time, or its answer is not read.
+
+    uvicorn would wait for ever; it closes only connections that are idle between two requests.
     """
 
     def __init__(self, *given: Any, head_seconds: float, **options: Any):
@@ -94,7 +92,7 @@ class _Http(H11Protocol):
         self._watch(self.transport.get_write_buffer_size() + 1)
 
     def _watch(self, left: int) -> None:
-        """Cut a client off that has not read a byte since the last look."""
+        """Disconnect a client that has not read a byte since the last check."""
         now_left = self.transport.get_write_buffer_size()
         if now_left >= left:
             self.transport.abort()
@@ -144,7 +142,7 @@ ROUTES: tuple[APIRouter, ...] = (
 )
 
 
-PAGE_HOST = "recollect.localhost"  # `recollect serve` has a random name in its place
+PAGE_HOST = "recollect.localhost"  # `recollect serve` uses a random name instead
 SWEEP_SECONDS = 60  # chosen: how often idle spaces and garbage are looked for
 
 
@@ -159,9 +157,9 @@ def make_app(
 ) -> FastAPI:
     """An ASGI application over the spaces of a user.
 
-    `person` is the name of the one who signs in to the page, with a code that `announce` prints (without it no one
-    can sign in). `page_hosts` are the names under which the page is served, `hosts` further names besides loopback's.
-    `neighbours` are further applications by their path, behind a token.
+    `person` is the name of the user who signs in to the page with a code that `announce` prints; without `announce`
+    nobody can. The page is served under `page_hosts`, everything else also under loopback's names and `hosts`.
+    `neighbours` are other applications by their path, behind a token.
     """
     settings = spaces.here.context.settings.serve
 
@@ -216,11 +214,11 @@ def make_app(
 
 
 async def _sweep(spaces: Spaces) -> None:
-    """Close idle spaces, and free what requests leave behind.
+    """Close idle spaces, and collect the garbage of requests.
 
-    A request that is under way during a collection leaves cycles among the oldest objects. Python looks at those only
-    when they have grown by a quarter, so a busy server grew by 20 MB in half an hour. What was loaded before the first
-    sweep stays for good and is left out, which keeps each look at a few milliseconds.
+    A request that runs during a collection leaves cycles in the oldest generation, which Python collects only after it
+    has grown by a quarter: a busy server grew by 20 MB in half an hour. Objects from before the first sweep are frozen,
+    so that a collection takes a few milliseconds.
     """
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
@@ -240,7 +238,7 @@ def _ours(request: Request, error: RecollectError) -> Response:
 
 
 def _form_again(request: Request, error: RecollectError) -> Response | None:
-    """After a form that was refused, the page that it stands on, with a message that says why."""
+    """After a refused form, a redirect to its page with a message that says why."""
     here, session = urlsplit(request.headers.get("referer", "")), session_of(request)
     _, prefix, space, *_ = f"{here.path}//".split("/")
     if request.method != "POST" or session is None or prefix != "s":
@@ -272,20 +270,20 @@ def _page_of(request: Request, status: int, title: str, detail: str) -> Response
 
 
 def _failed(scope: Scope, error: Exception) -> Response:
-    """The answer to a defect of ours, which says nothing private."""
+    """The answer to a defect of ours, without private text."""
     request = Request(scope)
-    said = f"internal error: {type(error).__name__}; see the output of the server"
+    said = f"internal error: {type(error).__name__}. The output of the server has the details"
     return problem(500, said) if _for_program(request) else _page_of(request, 500, "That did not work", said)
 
 
 def _wrong_host(request: Request, _: WrongHost) -> Response:
-    """The address itself is not said here: a program that knew it could have the browser send it the cookie."""
+    """Does not name the right address: a program that knew it could make the browser send it the cookie."""
     where = "The page is not at this address. Open the one that `recollect serve` printed in its terminal."
     return bare("problem.html", request, status=421, title="Another address", detail=where)
 
 
 def _to_sign_in(request: Request, _: SignInNeeded) -> Response:
-    """Send the browser to the form, and back afterwards; for a part of a page that htmx asked for, the whole page."""
+    """Redirect the browser to the sign-in form and afterwards back, also from a partial request of htmx."""
     if "hx-request" in request.headers:
         here = urlsplit(request.headers.get("hx-current-url", ""))
         return Response(status_code=401, headers={"hx-redirect": _sign_in_address(here.path, here.query)})
@@ -307,17 +305,17 @@ def _http(request: Request, error: HTTPException) -> Response:
     detail = str(error.detail)
     browser = "text/html" in request.headers.get("accept", "")
     if error.status_code == 404 and browser and not _for_program(request) and not is_page_host(request):
-        return _wrong_host(request, WrongHost())  # an address of an earlier version, where the page was at loopback
+        return _wrong_host(request, WrongHost())  # earlier versions served the page at loopback
     if error.status_code == 404:
         detail = f"no such address: {request.url.path[:200]}"
     elif error.status_code == 405:
-        headers["Allow"] = _methods(request)  # in place of the first route's
+        headers["Allow"] = _methods(request)  # of all routes, not only the first
         detail = f"this address takes {headers['Allow']}"
     return _denied(request, Denied(error.status_code, detail, headers=headers))
 
 
 def _methods(request: Request) -> str:
-    """The methods of an address: each is a route of its own, which names only itself."""
+    """The methods of an address, each of which is a separate route."""
     found: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

@@ -1,11 +1,10 @@
-"""Who may use a route: every route declares one of `Reads`, `Writes`, `Maintains`, `Public`, or a page's `Visiting`,
+"""Who may use a route: every route depends on one of `Reads`, `Writes`, `Maintains`, `Public`, or a page's `Visiting`,
 `Changing`, `Looking`, `Leaving`.
 
-A declaration is a dependency. It provides the memory that the route works on, acting for the caller, so a route without
-one has no memory to reach. Programs show a token, and each token has a rate limit. A browser signs in with a one-time
-code that the server prints in the terminal of the person who started it; the session then lives in this process, and
-every form carries the session's CSRF token. Only questions to the store run in a thread, because every hop to a thread
-costs a request a tenth of a millisecond. Knows nothing about what routes and pages do.
+The dependency provides the memory, acting for the caller: a route without one cannot reach any memory. Programs send a
+token, and each token has a rate limit. A browser signs in with a one-time code that the server prints in the terminal
+of the person who started it; sessions are kept in this process, and every form carries the session's CSRF token. Only
+queries of the store run in a thread, because each switch to a thread costs a request a tenth of a millisecond.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from recollect.core.records import ALPHABET, record
 from recollect.memory import Memory
 from recollect.store.tokens import Token, TokenScope
 
-MOST_CALLERS = 10_000  # chosen: the most addresses remembered at once, about 2 MB
+MOST_CALLERS = 10_000  # chosen: addresses remembered at once, about 2 MB
 
 
 class Rate:
@@ -70,7 +69,7 @@ class Admission:
 
     @property
     def memory(self) -> Memory:
-        """On behalf of the token. A token opens its own space; only its owner's, of the channel `person`, the rings."""
+        """The memory on behalf of the token: its own space, and the other rings only for the channel `person`."""
         memory = self.space.memory.acting_as(self.token.actor)
         return memory if self.token.channel == "person" else memory.in_its_space()
 
@@ -83,10 +82,7 @@ class Authenticator:
 
     @asynccontextmanager
     async def admit(self, secret: str | None, request: Request) -> AsyncIterator[Admission]:
-        """The admission of a secret until the request is done, or `Denied`.
-
-        Failures are counted by address, calls by token.
-        """
+        """The admission of a secret for one request, or `Denied`. Failures count by address, calls by token."""
         found = await run_in_threadpool(self.spaces.take_for, secret) if secret else None
         if found is None:
             if waits := self.failures.wait(f"token {address_of(request)}"):
@@ -129,7 +125,7 @@ async def reads(admission: Annotated[Admission, Depends(admitted)]) -> Memory:
 
 
 async def writes(admission: Annotated[Admission, Depends(admitted)]) -> Memory:
-    """For tokens with the scope `write` or `import`; what the latter may change is decided by its trust."""
+    """For tokens with the scope `write` or `import`; trust limits what the latter may change."""
     return _scoped(admission, "write", "import")
 
 
@@ -139,7 +135,7 @@ async def maintains(admission: Annotated[Admission, Depends(admitted)]) -> Memor
 
 
 async def public() -> None:
-    """For every caller. Such a route shows and changes nothing in the memory."""
+    """For every caller: the route neither shows nor changes any memory."""
 
 
 Reads = Annotated[Memory, Depends(reads)]
@@ -149,7 +145,7 @@ Public = Depends(public)
 
 
 class TokenGate:
-    """Another ASGI application behind a token; the application gets the memory from `caller`."""
+    """Another ASGI application behind a token, which gets the memory from `caller`."""
 
     def __init__(self, app: ASGIApp, door: Authenticator):
         self._app = app
@@ -167,7 +163,7 @@ class TokenGate:
 
 
 class GuardedRoute(StarletteRoute):
-    """The address of such an application. It declares itself as `Reads`."""
+    """The route of such an application, declared as `Reads`."""
 
     dependant = Dependant(dependencies=[Dependant(call=reads)])
 
@@ -202,7 +198,7 @@ MOST_SESSIONS = 100  # chosen: one person has a few browsers; the oldest session
 
 @record
 class Notice:
-    """What a change did, said once on the next page; `undo` is the path of the form that takes it back."""
+    """What a change did, shown once on the next page; `undo` is the path of the form that takes it back."""
 
     space: str
     text: str
@@ -235,15 +231,15 @@ class PageRequest:
 
 
 class SignInNeeded(Exception):
-    """The browser is not signed in, or no longer."""
+    """The browser is not signed in, or its session has ended."""
 
 
 class WrongHost(Exception):
-    """A page was asked for under a name that every port of this machine shares."""
+    """A page was requested under a host name that all ports of this machine share."""
 
 
 class BrowserSessions:
-    """Codes and sessions of one server. `announce` receives each new code; without it no one can sign in."""
+    """Codes and sessions of one server. `announce` gets each new code; without it nobody can sign in."""
 
     def __init__(
         self, *, hours: float, announce: Callable[[str], object] | None, seconds: Callable[[], float] = time.monotonic
@@ -300,9 +296,9 @@ class BrowserSessions:
 
 
 async def page_host(request: Request) -> None:
-    """For pages: only under the names that no other server on this machine goes by.
+    """Serve pages only under a host name of our own.
 
-    A browser sends a cookie to every port of a host. Under 127.0.0.1 any local program would receive it.
+    A browser sends a cookie to every port of a host: under 127.0.0.1, any local program could receive it.
     """
     if not is_page_host(request):
         raise WrongHost
@@ -343,11 +339,11 @@ async def _own_form(request: Request, session: Annotated[BrowserSession, Depends
     if given is None:
         given = str((await request.form()).get(CSRF_FIELD, ""))
     if not hmac.compare_digest(given.encode("utf-8", "replace"), session.csrf.encode()):
-        raise Denied(403, "this form does not belong to your session; reload the page and try again")
+        raise Denied(403, "this form belongs to an earlier session; reload the page and try again")
 
 
 async def looking(session: Annotated[BrowserSession, Depends(signed_in)]) -> BrowserSession:
-    """For a browser that is signed in, outside of any space; changes nothing."""
+    """For a signed-in browser, outside of any space; changes nothing."""
     return session
 
 
@@ -356,7 +352,7 @@ async def leaving(_: Annotated[None, Depends(_own_form)]) -> None:
 
 
 async def visiting(visit: Annotated[PageRequest, Depends(_visit)]) -> PageRequest:
-    """For a browser that is signed in, in a space; changes nothing."""
+    """For a signed-in browser, in a space; changes nothing."""
     return visit
 
 

@@ -1,8 +1,7 @@
-"""What callers may send as JSON: one model for each body, with every rule that the OpenAPI document can state.
+"""JSON bodies of requests: one model for each, with every rule that the OpenAPI document can state.
 
-Names may be written in camelCase too, and the names of seed 002 work (`SEED_NAMES`). A value is never
-converted, and a field that no model has is refused, at any depth. Limits come from the rooms that own them. Knows
-neither routes nor what becomes of a record.
+Names in camelCase and the names of seed 002 (`SEED_NAMES`) work too. Values are never converted, and unknown fields are
+refused at any depth. The limits belong to other rooms.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from recollect.core.records import ID_LIMIT
 from recollect.inject.learnings import LIMIT as MOST_LEARNINGS
 from recollect.inject.learnings import MOST_TOKENS, NewInjection
 
-# Letters, marks, numbers, punctuation and symbols of any script: what `str.isprintable` allows beside the space.
+# Letters, marks, numbers, punctuation and symbols of any script: what `str.isprintable` allows except the space.
 _SEEN = r"\p{L}\p{M}\p{N}\p{P}\p{S}"
 _LETTER = r"\p{L}\p{N}"
 VISIBLE = f"[{_SEEN}]"
@@ -68,7 +67,7 @@ PATTERNS = {
     TIME_SPAN: "must be a time span such as 36h, 10d, 2w or 3m",
     DATE: "must be an ISO 8601 day or time, such as 2026-03-01 or 2026-03-01T09:30:00Z",
 }
-"""What each pattern asks for, in words."""
+"""What each pattern requires, in words."""
 
 Title = Annotated[str, Field(max_length=TITLE_LIMIT, pattern=VISIBLE)]
 Said = Annotated[str, Field(max_length=FIELD_LIMIT, pattern=VISIBLE)]
@@ -89,14 +88,14 @@ Instant = Annotated[
 
 
 def _whole(given: Any) -> Any:
-    """JSON has one kind of number: 5.0 is a whole one."""
+    """In JSON, 5.0 is a whole number."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 WHOLE = BeforeValidator(_whole)
 
 UNSET: Any = None
-"""The default of a field that stays as it is when it is left out. The field itself does not take null."""
+"""The default of a field that keeps its value when left out; the field does not accept null."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -153,7 +152,7 @@ def _value(value: Any) -> Any:
 
 
 def _with_one_of(fields: Mapping[str, Any]) -> ConfigDict:
-    """The document says that at least one of these fields is there, and says something."""
+    """Have the document require at least one of these fields, not empty."""
     anyone: list[Any] = [{"required": [name], "properties": {name: schema}} for name, schema in fields.items()]
     return ConfigDict(json_schema_extra={"anyOf": anyone})
 
@@ -162,7 +161,7 @@ B = TypeVar("B", bound=Body)
 
 
 def validated(kind: type[B], given: Any) -> B:
-    """A body that came by another way than FastAPI."""
+    """A body that did not come through FastAPI."""
     try:
         return kind.model_validate(given)
     except ValidationError as wrong:
@@ -195,7 +194,7 @@ def _explained(error: Mapping[str, Any], skip: int) -> str:
 
 
 class Empty(Body):
-    """Nothing: the address says it all."""
+    """No fields."""
 
 
 class DryRun(Body):
@@ -259,7 +258,7 @@ class RatingBody(Body):
 
 
 class OtherLearning(Body):
-    """The other learning: the one that replaces this one, or that this one takes in."""
+    """The other learning: the one that replaces this one, or is merged into it."""
 
     id: str
     reason: str = ""
@@ -275,7 +274,7 @@ class RingBody(Body):
 
 
 class InjectionBody(Body):
-    """A task that wants learnings. `learnings` names chosen ones; then nothing is searched."""
+    """A task that needs learnings. `learnings` names some by id instead of a search."""
 
     RECORD = NewInjection
     task: Id
@@ -299,7 +298,7 @@ class FinishedTask(Body):
 
 
 class FinalMessage(Body):
-    """What an agent said at the end of a task; each verdict stands on a line of its own in it."""
+    """What an agent said at the end of a task, with each verdict on a separate line."""
 
     output: str
     task: Id
@@ -391,7 +390,7 @@ class DecisionEditBody(Body):
 
 
 class DecisionsWanted(Body):
-    """Which decisions a list holds; `whole` shows them in full at any age."""
+    """Which decisions to list; `whole` shows them in full at any age."""
 
     category: str | None = None
     agent: str | None = None
@@ -449,7 +448,7 @@ class EntryBody(Body):
 
 
 class CompactTree(Body):
-    """`everything` makes every node again, not only those that are due."""
+    """`everything` rebuilds all nodes, not only those that are due."""
 
     everything: bool = False
 
@@ -458,7 +457,7 @@ Verb = Literal["accept", "dismiss", "first", "keep-both", "keep-new", "keep-old"
 
 
 class Resolution(Body):
-    """What to do with an item of the inbox; which verbs fit depends on its kind."""
+    """What to do with an item of the inbox; its kind determines the verbs."""
 
     verb: Verb
 
@@ -481,7 +480,7 @@ class FindingBody(Body):
 
 
 class PromotionBody(Body):
-    """A title for the learning; without one the finding's first words serve."""
+    """A title for the learning; by default the finding's first words."""
 
     title: Title | None = None
 
@@ -491,7 +490,7 @@ class Rename(Body):
 
 
 class Gather(Body):
-    """`always` gathers although nothing is due."""
+    """`always` gathers even if nothing is due."""
 
     always: bool = False
 
@@ -502,7 +501,7 @@ class StagedBody(Body):
 
 
 class StagedPromotion(Body):
-    """The fields of a learning that the staged entry does not say."""
+    """The fields of a learning that the staged entry lacks."""
 
     context: str = ""
     implication: str = ""

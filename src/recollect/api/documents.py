@@ -1,7 +1,4 @@
-"""REST: logs, the tree made from them and their topics, search over everything, and the memory as a whole.
-
-Findings and the themes they gather into, staged learnings and their consolidation into documents.
-"""
+"""REST: logs, tree, topics, search, inbox and upkeep; findings, themes and staged learnings."""
 
 from __future__ import annotations
 
@@ -95,7 +92,7 @@ Trusts = Annotated[str | None, Query(pattern=_several(TRUSTS), description="One,
 
 LogFile = shape("LogFile", day=str, text=str)
 NodeFile = shape("NodeFile", id=str, text=str, sources=tuple[Point, ...])
-TreePass = shape("TreePass", done=Compacted, warning=str)  # the warning is that the re-index command failed
+TreePass = shape("TreePass", done=Compacted, warning=str)  # warning: the re-index command failed
 UNDONE = {"learnings": Learning, "decisions": Decision, "topics": TopicRow, "entries": Entry}
 Undone = shape("Undone", **{name: tuple[kind, ...] for name, kind in UNDONE.items()})  # type: ignore[valid-type]
 
@@ -168,7 +165,7 @@ class _Narrowed:
     explain: bool = False
 
 
-@text_routes.get("/search", response_model=Hits, summary="Search everything for any text; without one list the latest")
+@text_routes.get("/search", response_model=Hits, summary="Search everything for a text; without one, list the latest")
 def search(memory: Reads, part: Found, narrowed: Annotated[_Narrowed, Depends()], query: str = "") -> Response:
     wanted = vars(narrowed)
     kinds, trusts = (tuple(said.split(",")) if (said := wanted.pop(name)) else () for name in ("kind", "trust"))
@@ -205,7 +202,7 @@ def get_inbox_item(memory: Reads, number: ItemNumber) -> Escalation:
     return memory.inbox.get(number)
 
 
-@upkeep_routes.post("/inbox/{number}/resolve", summary="Settle an item; only a person may")
+@upkeep_routes.post("/inbox/{number}/resolve", summary="Resolve an item; only a person may")
 def resolve_inbox_item(memory: Writes, number: ItemNumber, given: Resolution) -> Escalation:
     return memory.inbox.resolve(number, given.verb)
 
@@ -214,7 +211,7 @@ def resolve_inbox_item(memory: Writes, number: ItemNumber, given: Resolution) ->
     "/undo", response_model=Undone, summary="Take back the last change to learnings, decisions, topics or the log"
 )
 def undo(memory: Writes, body: Empty) -> Response:
-    """One list has what it was about. Again goes one further back. Only a person may undo what a person did."""
+    """One list has what was restored. A second call undoes the change before; only a person may undo a person's."""
     restored = memory.data.undo()
     return answer({name: [each for each in restored if isinstance(each, kind)] for name, kind in UNDONE.items()})
 
@@ -226,7 +223,7 @@ def get_brief(memory: Reads) -> Response:
 
 @upkeep_routes.get("/status", response_model=Status, summary="What is remembered, what waits, what is wrong")
 def get_status(memory: Reads) -> Response:
-    """`store`, `folder` and `places` are names without their folders: where they are on the machine is not said."""
+    """`store`, `folder` and `places` are names without their folders, which stay private."""
     now = memory.status()
     store, folder, *places = (path.rpartition("/")[2] for path in (now.store, now.folder, *now.places))
     return answer({**vars(now), "store": store, "folder": folder, "places": places})
@@ -240,7 +237,7 @@ def explain(memory: Reads, id: str) -> AnyExplanation:
     return memory.why(id)
 
 
-@upkeep_routes.post("/cycle", summary="Do everything that is due")
+@upkeep_routes.post("/cycle", summary="Do all maintenance that is due")
 def run_cycle(memory: Maintains, body: Empty) -> CycleReport:
     return memory.cycle()
 
@@ -285,27 +282,27 @@ def get_topic(memory: Reads, topic: str) -> TopicView:
     return memory.topics.show(topic)
 
 
-@topic_routes.post("/topics/{topic}/rename", summary="Call a topic by another name")
+@topic_routes.post("/topics/{topic}/rename", summary="Rename a topic")
 def rename_topic(memory: Writes, topic: str, given: TopicName) -> TopicRow:
     return memory.topics.rename(topic, given.name)
 
 
-@topic_routes.post("/topics/{topic}/merge", summary="Put the entries of another topic under this one")
+@topic_routes.post("/topics/{topic}/merge", summary="Merge another topic into this one")
 def merge_topic(memory: Writes, topic: str, given: OtherTopic) -> TopicRow:
     return memory.topics.merge(topic, given.other)
 
 
-@topic_routes.post("/topics/{topic}/split", summary="Put some entries of a topic under a new one")
+@topic_routes.post("/topics/{topic}/split", summary="Move some entries of a topic to a new one")
 def split_topic(memory: Writes, topic: str, given: SplitOff) -> TopicRow:
     return memory.topics.split(topic, given.entries, given.name)
 
 
-@topic_routes.post("/topics/{topic}/close", summary="Say that a topic is done")
+@topic_routes.post("/topics/{topic}/close", summary="Close a topic")
 def close_topic(memory: Writes, topic: str, body: Empty) -> TopicRow:
     return memory.topics.close(topic)
 
 
-@topic_routes.post("/topics/{topic}/open", summary="Say that a topic is not done")
+@topic_routes.post("/topics/{topic}/open", summary="Open a topic again")
 def open_topic(memory: Writes, topic: str, body: Empty) -> TopicRow:
     return memory.topics.open(topic)
 
@@ -322,7 +319,7 @@ FindingNumber = Annotated[int, Path(ge=1, le=10**9)]
 @theme_routes.get(
     "/findings",
     response_model=page_of("files", WorkFile, skipped=tuple[SkippedFile, ...]),
-    summary="List the files of findings, and those passed over",
+    summary="List the files of findings, and the skipped ones",
 )
 def list_findings(memory: Reads, window: Paged) -> Response:
     seen = memory.themes.survey()

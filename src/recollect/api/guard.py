@@ -1,7 +1,7 @@
-"""The middleware in front of every route: it refuses what a hostile website or a broken client sends.
+"""The middleware in front of every route: it refuses requests of hostile websites and broken clients.
 
-The threat is a website open in the owner's browser. It can make the browser send requests to loopback, under its own
-name (DNS rebinding) or from its own origin; it can neither read a token nor set `Authorization`. So:
+The threat is a website in the owner's browser. It can make the browser send requests to loopback, under its own name
+(DNS rebinding) or from its own origin; it can neither read a token nor set `Authorization`. So:
 
 - the Host must be one of the server's names, or rebinding would make the website's origin ours;
 - an Origin, if sent, must be exactly the address of the request; `null` and every other origin are refused;
@@ -9,8 +9,7 @@ name (DNS rebinding) or from its own origin; it can neither read a token nor set
 - a token in the query string is refused, because it would end up in histories and logs;
 - no answer has a CORS header, and every answer forbids scripts, frames and sources other than our own files.
 
-Bodies are read here, up to a size and a time, before any work begins: a body that never ends costs no thread. Knows
-nothing about tokens, sessions or what a route does.
+Bodies are read here, within limits of size and time, before any work begins: a body that never ends costs no thread.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ HEADERS = {
 
 
 def host_fault(hosts: list[str], allowed: frozenset[str]) -> Denied | None:
-    """There must be one Host header, with one of our names; any port will do."""
+    """The one Host header must have one of our names, with any port."""
     if len(hosts) == 1 and host_name(hosts[0]) in allowed:
         return None
     shown = hosts[0][:100] if hosts else "none"
@@ -57,14 +56,14 @@ def host_fault(hosts: list[str], allowed: frozenset[str]) -> Denied | None:
 
 
 def origin_fault(origins: list[str], host: str) -> Denied | None:
-    """A request from a web page must come from our own page: same name, same port."""
+    """A request from a web page must come from ours: same name, same port."""
     if all(origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for origin in origins):
         return None
     return Denied(403, "requests from other origins are refused; call the API without an Origin header")
 
 
 def query_fault(query: bytes) -> Denied | None:
-    """A secret in an address is in a browser's history already."""
+    """No secret in an address, which browsers and proxies record."""
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name.lower() in SECRET_NAMES or value.startswith(SECRET_PREFIX):
             return Denied(
@@ -106,7 +105,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}  # the same answer; the server leaves its body out
+            scope = {**scope, "method": "GET"}  # uvicorn leaves the body out
 
         begun = False
 
@@ -133,7 +132,7 @@ class Guard:
             kind = ",".join(_all(scope, b"content-type"))
             fault = type_fault(scope["method"], scope["path"], kind, len(body))
         if fault is not None:
-            # Do not wait for the rest of a refused body.
+            # Closing avoids waiting for the rest of the body.
             refusal = problem(fault.status, str(fault), headers={"connection": "close"})
             await refusal(scope, receive, answer)
             return
@@ -141,7 +140,7 @@ class Guard:
             await self._app(scope, _replayed(body, receive), answer)
         except Exception as error:
             if begun:
-                raise  # half an answer is on its way: the connection has to end
+                raise  # half an answer is sent already: end the connection
             logger.exception("%s %s failed", scope["method"], scope["path"])
             await self._failed(scope, error)(scope, receive, answer)
 
@@ -177,7 +176,7 @@ class Guard:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body again, then what the connection sends."""
+    """A `receive` that returns the body again, then what the connection sends."""
     pending = True
 
     async def again() -> Message:

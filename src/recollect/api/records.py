@@ -1,7 +1,4 @@
-"""REST: learnings, and the work they come from and go to: tasks, outcomes, discoveries, injections.
-
-Decisions, their outcomes, and what they taught. And JSON-RPC over HTTP, whose methods are in `rpc.py`.
-"""
+"""REST: learnings, tasks, outcomes, discoveries, injections and decisions; and JSON-RPC over HTTP (`rpc.py`)."""
 
 from __future__ import annotations
 
@@ -122,7 +119,7 @@ def supersede_learning(memory: Writes, id: str, by: bodies.OtherLearning, expect
     return memory.learnings.supersede(id, by.id, reason=by.reason, expect=expect)
 
 
-@routes.post("/{id}/merge", summary="Take another learning into this one")
+@routes.post("/{id}/merge", summary="Merge another learning into this one")
 def merge_learning(memory: Writes, id: str, other: bodies.OtherLearning, expect: Expected) -> Learning:
     return memory.learnings.merge(id, other.id, reason=other.reason, expect=expect)
 
@@ -137,7 +134,7 @@ def move_learning(memory: Writes, id: str, ring: bodies.RingBody) -> Captured:
     return memory.learnings.move(id, to=ring.to)
 
 
-@routes.get("/{id}/history", response_model=page_of("events", Event), summary="How a learning's confidence moved")
+@routes.get("/{id}/history", response_model=page_of("events", Event), summary="How a learning's confidence changed")
 def list_learning_events(memory: Reads, id: str, window: Paged) -> Response:
     return sliced("events", memory.learnings.history(id), window)
 
@@ -152,7 +149,7 @@ def inject(memory: Writes, wanted: bodies.InjectionBody) -> Chosen:
     return memory.inject(wanted.record())
 
 
-@task_routes.post("/inject/preview", summary="What a task would be shown; nothing is recorded")
+@task_routes.post("/inject/preview", summary="Show what a task would be given; nothing is recorded")
 def preview_injection(memory: Reads, wanted: bodies.InjectionBody) -> Chosen:
     return memory.work.preview(wanted.record())
 
@@ -197,13 +194,13 @@ def list_discoveries(memory: Reads, window: Paged, task: str | None = None) -> R
     return page("discoveries", found, total, window)
 
 
-@task_routes.get("/injections", response_model=Injections, summary="The latest injections, or those of one task")
+@task_routes.get("/injections", response_model=Injections, summary="List the latest injections, or those of one task")
 def list_injections(memory: Reads, window: Paged, task: str | None = None) -> Response:
     found, total = memory.work.injection_page(task=task, **window.part)
     return page("injections", found, total, window)
 
 
-@task_routes.get("/sessions/last", response_model=LastSession, summary="What the last session was given, and why")
+@task_routes.get("/sessions/last", response_model=LastSession, summary="Show what the last session was given, and why")
 def show_last_session(memory: Reads, host: str = "") -> Response:
     return answer(memory.sessions.last(host))
 
@@ -241,7 +238,7 @@ def record_decision(memory: Writes, new: bodies.DecisionBody, anyway: bool = Fal
 
 
 @decision_routes.get(
-    "/decisions/compacted", response_model=DecisionPage, summary="Every decision at the level of its age"
+    "/decisions/compacted", response_model=DecisionPage, summary="Get all decisions, each as long as its age allows"
 )
 def get_compacted_decisions(
     memory: Reads,
@@ -260,7 +257,7 @@ def compact_decisions(memory: Maintains, body: bodies.Empty) -> Compaction:
     return memory.decisions.compact()
 
 
-@decision_routes.get("/decisions/{id}", summary="Get a decision whole, whatever its age")
+@decision_routes.get("/decisions/{id}", summary="Get a decision in full, whatever its age")
 def get_decision(memory: Reads, id: str) -> Decision:
     return memory.decisions.get(id)
 
@@ -270,22 +267,22 @@ def edit_decision(memory: Writes, id: str, edit: bodies.DecisionEditBody, expect
     return memory.decisions.edit(id, edit.record(), expect=expect)
 
 
-@decision_routes.post("/decisions/{id}/review", summary="Say what came of a decision")
+@decision_routes.post("/decisions/{id}/review", summary="Record the outcome of a decision")
 def review_decision(memory: Writes, id: str, outcome: bodies.ReviewBody, expect: Expected) -> Decision:
     return memory.decisions.review(id, outcome.record(), expect=expect)
 
 
-@decision_routes.post("/decisions/{id}/reverse", summary="Take a decision back")
+@decision_routes.post("/decisions/{id}/reverse", summary="Reverse a decision")
 def reverse_decision(memory: Writes, id: str, given: bodies.ReversalBody, expect: Expected) -> Decision:
     return memory.decisions.reverse(id, reason=given.reason, by=given.by, expect=expect)
 
 
-@decision_routes.post("/decisions/{id}/preserve", summary="Show a decision whole at any age, or not")
+@decision_routes.post("/decisions/{id}/preserve", summary="Show a decision in full at any age, or let it shrink")
 def preserve_decision(memory: Writes, id: str, expect: Expected, given: bodies.PreserveBody) -> Decision:
     return memory.decisions.preserve(id, on=given.preserve, expect=expect)
 
 
-@decision_routes.post("/decisions/{id}/adopt", summary="Vouch for it; only a person may")
+@decision_routes.post("/decisions/{id}/adopt", summary="Vouch for a decision; only a person may")
 def adopt_decision(memory: Writes, id: str, expect: Expected, body: bodies.Empty) -> Decision:
     return memory.decisions.adopt(id, expect=expect)
 
@@ -325,7 +322,7 @@ def _object(*required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*required]}
 
 
-_ID = {"type": ["string", "number", "null"], "description": "A notification has none."}
+_ID = {"type": ["string", "number", "null"], "description": "Absent in a notification."}
 _TWO = {"const": "2.0"}
 _CALL = _object("jsonrpc", "method", jsonrpc=_TWO, method={"enum": sorted(SCOPES)}, params={"type": "object"}, id=_ID)
 _CALLS = {"anyOf": [_CALL, {"type": "array", "items": _CALL, "minItems": 1, "maxItems": MAX_BATCH}]}

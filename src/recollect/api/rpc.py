@@ -1,7 +1,6 @@
 """JSON-RPC 2.0 over one `Memory`: a request text in, a response text (or nothing) out.
 
-Names and parameters are the protocol's: named parameters only, in camelCase or snake_case. A method is a function with
-keyword parameters; its signature says which exist and which are needed. Knows nothing about HTTP.
+A method is a function whose signature declares its parameters: by name only, in camelCase or snake_case.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def dispatch(request: bytes, methods: Methods) -> bytes | None:
         answer = _answer(body, methods)
         return None if answer is None else msgspec.json.encode(answer)
     if not body or len(body) > MAX_BATCH:
-        fault = _Fault(INVALID_REQUEST, f"a batch holds 1 to {MAX_BATCH} calls, not {len(body):,}")
+        fault = _Fault(INVALID_REQUEST, f"a batch has 1 to {MAX_BATCH} calls, not {len(body):,}")
         return msgspec.json.encode(_failure(None, fault))
     answers = [answer for call in body if (answer := _answer(call, methods)) is not None]
     return msgspec.json.encode(answers) if answers else None
@@ -114,7 +113,7 @@ _FEATURES = {"tolerance": "may differ", "enforcement": "must hold", "prevention"
 
 
 def _in_our_fields(new: Mapping[str, Any]) -> dict[str, Any]:
-    """A new decision in our fields; what has no field here is kept as words: strengths, features, the pull request."""
+    """A new decision in our fields. What has no field here is kept as text: strengths, features, the pull request."""
     ours = dict(new)
     if isinstance(reasons := ours.get("reasons"), list):
         ours["reasons"] = [_our_reason(each) for each in reasons]
@@ -148,7 +147,7 @@ def _as_words(value: Any) -> str:
 
 
 def _as_hit(hit: dict[str, Any], rank: int) -> dict[str, Any]:
-    """A hit with the fields that the client prints; its distance is its rank, because fused scores are none."""
+    """A hit with the fields that the client prints. Its rank serves as distance, because fused scores are none."""
     shown = hit["decision"]
     theirs = {name: shown.get(name, "") for name in ("category", "stakes", "confidence")}
     return {
@@ -165,7 +164,7 @@ SCOPES: dict[str, tuple[TokenScope, ...]] = {
     **{f"cstp.{name}": ("write", "import") for name in ("setPreserve", "recordDecision", "reviewDecision")},
     "cstp.compact": ("admin",),
 }
-"""Every method, with the scopes of which a token needs one."""
+"""Every method with its scopes; a token needs one of them."""
 
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
@@ -195,7 +194,7 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
 
     def review_decision(*, id: str = "", decision_id: str = "", version: int | None = None, **review: Any) -> Any:
         if bool(id) == bool(decision_id):
-            raise BadInput("give the decision's id, once, and outcome, result, lesson or version")
+            raise BadInput("give the decision's id once, with outcome, result, lesson or version")
         ours = {{"actual_result": "result", "lessons": "lesson"}.get(name, name): said for name, said in review.items()}
         done = decisions.review(id or decision_id, validated(ReviewBody, ours).record(), expect=version)
         return {**vars(done), "success": True}

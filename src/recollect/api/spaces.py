@@ -1,6 +1,6 @@
-"""The memories of one server by their space: opened when first asked for, closed when idle.
+"""The memories of one server by their space, opened on demand and closed when idle.
 
-A space that cannot be opened is an error where it is asked for, and never for the others. Knows nothing about HTTP.
+A space that cannot be opened is an error only for requests to it. Knows nothing about HTTP.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recollect.store.files import content_hash
 from recollect.store.tokens import Token
 
 IDLE_SECONDS = 600  # chosen: a session asks again within minutes, and opening takes milliseconds
-BROKEN_SECONDS = 10  # chosen: a server that cannot be reached is not waited for again by every request
+BROKEN_SECONDS = 10  # chosen: how long requests are refused at once after a store could not be opened
 
 
 @dataclass(kw_only=True)
@@ -30,7 +30,7 @@ class OpenSpace:
 
 
 class Spaces:
-    """Every space of the user: the one where the server was started, and those that `places` names with a folder."""
+    """Every space of the user: the server's own, and those in `places`, each with a folder that uses it."""
 
     def __init__(
         self,
@@ -54,17 +54,17 @@ class Spaces:
         first = self.here.context.space
         try:
             return [first, *sorted(set(self._places()) - {first})]
-        except RecollectError:  # a damaged register: `doctor` says so
+        except RecollectError:  # a damaged register, which `doctor` reports
             return [first]
 
     def take(self, name: str) -> OpenSpace:
-        """Open a space, or take one that is open; the caller gives it back with `release`."""
+        """An open space, opened if needed; the caller must `release` it."""
         with self._lock:
             opening = self._opening.setdefault(name, threading.Lock()) if name not in self._open else None
             if opening is None:
                 self._open[name].users += 1
                 return self._open[name]
-        with opening:  # of two who want to open it, the second finds it open
+        with opening:  # of two concurrent requests, the second finds it open
             with self._lock:
                 known = self._open.get(name)
                 if known is not None:
@@ -89,7 +89,7 @@ class Spaces:
             self.release(space)
 
     def take_for(self, secret: str) -> tuple[OpenSpace, Token] | None:
-        """The space that a secret's token belongs to, taken; Trouble when some space could not be asked."""
+        """The token with this secret and its space, taken; Trouble if it may be in a space that cannot be read."""
         digest = content_hash(secret)
         known = self._of_secret.get(digest)
         troubled = False
@@ -108,7 +108,7 @@ class Spaces:
                 return space, token
             self.release(space)
         if troubled:
-            raise Trouble("a memory of this server cannot be read now; see the output of the server, then try again")
+            raise Trouble("the server cannot read one of its memories now; see its output, then try again")
         return None
 
     def close_idle(self) -> None:
@@ -138,7 +138,7 @@ class Spaces:
             memory = self._opener(folder)
             if (found := memory.context.space) != name:
                 memory.close()
-                raise Trouble(f"{folder} is of space {found!r} now, not {name!r}; run in that folder: recollect init")
+                raise Trouble(f"{folder} now uses space {found!r}, not {name!r}; run in that folder: recollect init")
         except RecollectError as error:
             self._broken[name] = (self._seconds() + BROKEN_SECONDS, error)
             raise

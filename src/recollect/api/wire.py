@@ -1,7 +1,6 @@
 """Requests and answers of the REST routes: lists, entity tags, problems, the OpenAPI document.
 
-Answers are written by msgspec from the records that every surface uses; the response models of the routes only describe
-them. Bodies are FastAPI's (see `bodies.py`). Knows neither the nouns nor who may call.
+msgspec writes answers from the records that every surface uses; the response models of the routes only describe them.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None =
 
 
 def tagged(response: Response, version: int | None = None) -> Response:
-    """The answer with an entity tag of its content, after the version where there is one."""
+    """The answer with an entity tag: its version, if it has one, and a hash of its content."""
     digest = hashlib.blake2b(bytes(response.body), digest_size=8).hexdigest()
     response.headers["etag"] = f'"{digest}"' if version is None else f'"{version}-{digest}"'
     return response
@@ -80,7 +79,7 @@ Expected = Annotated[int | None, Depends(_expected)]
 
 
 def shape(name: str, **fields: Any) -> Any:
-    """The response model of an answer that is no record of its own."""
+    """The response model of an answer that is not a record."""
     return make_dataclass(name, fields.items(), frozen=True, kw_only=True)
 
 
@@ -133,7 +132,7 @@ async def _found(request: Request, limit: Annotated[int | None, Limit] = None, o
 
 
 Found = Annotated[Window, Depends(_found)]
-"""The part of a search's result; without a limit the setting `search.limit` holds."""
+"""The part of a search's result; the default limit is the setting `search.limit`."""
 
 
 def search_page(memory: Memory, query: str, part: Window, **wanted: Any) -> Response:
@@ -143,7 +142,7 @@ def search_page(memory: Memory, query: str, part: Window, **wanted: Any) -> Resp
 
 
 def sliced(name: str, everything: Sequence[Any], window: Window, **more: Any) -> Response:
-    """The same for a list that is in memory as a whole."""
+    """A page of a list that is in memory as a whole."""
     found = everything[window.offset : window.offset + window.limit]
     return page(name, found, len(everything), window, **more)
 
@@ -151,11 +150,11 @@ def sliced(name: str, everything: Sequence[Any], window: Window, **more: Any) ->
 # Routes
 
 SEED_PARAMETERS = {"q": "query", "search": "query", "exclude_outcome_id": "exclude_outcome"}
-"""Names of query parameters in seed 002, which work as well."""
+"""Other names of query parameters, from seed 002."""
 
 
 class _Anything(Convertor[str]):
-    """An id as a path, `{id:anything}`: it may hold slashes and line breaks, so that every id reaches its route."""
+    """An id as a path, `{id:anything}`, even with slashes and line breaks."""
 
     regex = "(?s:.*)"
 
@@ -170,7 +169,7 @@ register_url_convertor("anything", _Anything())
 
 
 class _JsonRequest(Request):
-    """A request whose body is strict JSON: the standard library would take NaN, and UTF-16."""
+    """A request whose body is strict JSON: the standard library would accept NaN and UTF-16."""
 
     async def json(self) -> Any:
         try:
@@ -180,10 +179,7 @@ class _JsonRequest(Request):
 
 
 class Route(APIRoute):
-    """A route of the API: parameters by their names, conditional reads, and records as answers.
-
-    What a function gives is its answer; a record with a version is tagged with it.
-    """
+    """A route of the API, whose function returns a record or a response; a record's version becomes its entity tag."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any):
         @wraps(endpoint)
@@ -203,21 +199,21 @@ class Route(APIRoute):
         async def handler(request: Request) -> Response:
             request.scope["query_string"] = named_query(request.scope["query_string"], known)
             request = _JsonRequest(request.scope, request.receive)
-            request.state.body = await request.body()  # the guard has read it already; a thread cannot wait for it
+            request.state.body = await request.body()  # here, because a thread cannot await it
             return _unless_known(request, await handle(request))
 
         return handler
 
 
 def router(prefix: str, tag: str) -> APIRouter:
-    """Routes under an address, each with its function's name as the operation id."""
+    """Routes under an address, each with its function's name as its operation id."""
     return APIRouter(
         prefix=prefix, tags=[tag], route_class=Route, generate_unique_id_function=lambda route: str(route.name)
     )
 
 
 def _unless_known(request: Request, response: Response) -> Response:
-    """The answer to a read, or 304 when the caller has it already."""
+    """The answer to a read, or 304 if the caller already has it."""
     if request.method != "GET" or response.status_code != 200:
         return response
     if "etag" not in response.headers:
@@ -228,7 +224,7 @@ def _unless_known(request: Request, response: Response) -> Response:
 
 
 def named_query(query: bytes, known: frozenset[str]) -> bytes:
-    """The query with the route's own names for its parameters; an unknown name is refused as a probable typo."""
+    """The query with the route's names for its parameters; an unknown name is refused as a probable typo."""
     given = []
     for name, value in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True):
         name = snake(name)
@@ -238,7 +234,7 @@ def named_query(query: bytes, known: frozenset[str]) -> bytes:
         said = f"the parameters are {', '.join(sorted(known))}" if known else "there are no parameters here"
         raise BadInput(f"unknown parameter {', '.join(unknown)[:200]}; {said}")
     if len(dict(given)) < len(given):
-        raise BadInput("a parameter is given twice")
+        raise BadInput("a parameter is given twice; give each once")
     return urlencode(given).encode()
 
 
@@ -252,7 +248,7 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
 
 
 class Denied(Exception):
-    """A request that is refused before any work: no token, not allowed, too many requests, no such address."""
+    """A request refused before any work: no token, not allowed, too many requests, no such address."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None):
         super().__init__(detail)
@@ -277,7 +273,7 @@ STATUS: dict[type[RecollectError], int] = {
 
 
 def status_of(error: RecollectError, *, conditional: bool = False) -> int:
-    """The status of an error; a stale edit that named its version (If-Match) failed its precondition."""
+    """The status of an error; 412 for a stale edit that named its version with If-Match."""
     if isinstance(error, Stale) and conditional:
         return 412
     return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
@@ -291,7 +287,6 @@ def problem(
 
 
 def problem_of(error: RecollectError, *, conditional: bool = False) -> Response:
-    """The answer to one of our own errors, whose message says what happened and what to do."""
     status = status_of(error, conditional=conditional)
     headers = {"retry-after": "1"} if isinstance(error, StoreBusy) else None
     # `StoreBusy` → `store-busy`
@@ -334,7 +329,7 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _describe(operation: dict[str, Any], *, reads: bool, problems: dict[str, Any]) -> None:
-    """Add what holds for every operation: problems, conditional reads, and that a parameter is never null."""
+    """Add what all operations share: problems, conditional reads, and parameters that are never null."""
     for parameter in operation.get("parameters", ()):
         schema = parameter["schema"]
         given = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
@@ -342,16 +337,16 @@ def _describe(operation: dict[str, Any], *, reads: bool, problems: dict[str, Any
     answers = operation["responses"]
     answers.pop("422", None)
     if reads:
-        answers["304"] = {"description": "You have it already (If-None-Match)"}
+        answers["304"] = {"description": "You already have it (If-None-Match)"}
     else:
-        answers["202"] = {**problems, "description": "Nothing changed; the change waits for a person (import tokens)"}
+        answers["202"] = {**problems, "description": "Nothing changed yet; a person must approve it (import tokens)"}
     if "201" in answers:
-        answers["200"] = {**answers["201"], "description": "It was there already"}
+        answers["200"] = {**answers["201"], "description": "It already existed"}
     answers.update({"4XX": problems, "5XX": problems})
 
 
 def _as_written(schema: Any, name: str = "") -> Any:
-    """A schema with times as `core/records.py` writes them, in ISO 8601, and pairs as lists, which more tools read."""
+    """A schema with times in ISO 8601, as `core/records.py` writes them, and pairs as lists, which more tools read."""
     if isinstance(schema, list):
         return [_as_written(part, name) for part in schema]
     if not isinstance(schema, dict):

@@ -224,8 +224,10 @@ def _listed(memory: Memory, folder: str, most: int) -> list[str]:
         lines = [f"editable{_mark(each)}\t{TOP}/{folder}/{file_name(each)}" for each in learnings]
     else:
         names = _names(memory, folder)
-        total, does = len(names), _does(memory, folder)
-        lines = [f"{does(name)}\t{TOP}/{folder}/{name}.md" for name in names[:most]]
+        total, today = len(names), _today(memory) if folder == LOGS else ""
+        lines = [
+            f"{'append-only' if name == today else 'read-only'}\t{TOP}/{folder}/{name}.md" for name in names[:most]
+        ]
     return lines + ([f"and {total - len(lines)} more in {TOP}/{folder}"] if total > len(lines) else [])
 
 
@@ -237,11 +239,6 @@ def _names(memory: Memory, folder: str) -> list[str]:
         return [theme.name for theme in memory.themes.list()]
     nodes = [id.partition("/") for id in memory.journal.nodes()]
     return sorted((name for level, _, name in nodes if level == folder), reverse=True)
-
-
-def _does(memory: Memory, folder: str) -> Callable[[str], str]:
-    today = _today(memory)
-    return lambda name: "append-only" if folder == LOGS and name == today else "read-only"
 
 
 def _mark(learning: Learning) -> str:

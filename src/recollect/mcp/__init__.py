@@ -1,4 +1,4 @@
-"""The memory for MCP clients: few tools, resources and prompts over one `Memory`, on stdio and on streamable HTTP.
+"""The memory for MCP clients: tools, resources and prompts over one `Memory`, on stdio and streamable HTTP.
 
-Knows nothing about sockets and tokens (`recollect serve` does) nor about how anything is found or kept.
+Knows nothing about sockets and tokens, which are up to `recollect serve`.
 """

@@ -1,9 +1,7 @@
-"""The Model Context Protocol as far as a memory needs it, over standard input and output and over HTTP; and what a
-client shows beside the tools: instructions, resources and prompts.
+"""The parts of the Model Context Protocol that a memory needs, over standard input and output and over HTTP.
 
-Both transports call `answer`: one message in, one answer out, or none. Nothing heavy is imported: a client asks for the
-list of tools before its first request to a model, and an agent that gets the list late works without it. What a call
-needs is loaded by the first call.
+Both transports call `answer`: one message in, at most one answer out. Nothing heavy is imported before the first call
+of a tool: a client asks for the list of tools before its first request to a model, and works without a late one.
 """
 
 from __future__ import annotations
@@ -30,20 +28,20 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
     Acting = Callable[[bool], Memory]
-    """Provides the memory on behalf of the caller, or refuses a call that writes."""
+    """Returns the memory on behalf of the caller. The argument says whether the call writes, which may be refused."""
     from recollect.mcp.schema import Tool
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 # JSON-RPC 2.0's, and -32002 of MCP
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, NO_RESOURCE = -32700, -32600, -32601, -32602, -32002
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-NAME_CHARACTERS = 80  # of a client; enough to tell it, in one line of `why`
+NAME_CHARACTERS = 80  # of a client: chosen to fit a line of `why`
 PATH = "/mcp"
 NOT_A_MESSAGE = 'a message is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}'
 
 
 class ProtocolError(Exception):
-    """Seen by the client, not by its model: a request that the protocol does not know."""
+    """A request outside of the protocol: the client sees this error, its model does not."""
 
     def __init__(self, code: int, message: str):
         super().__init__(message)
@@ -51,12 +49,12 @@ class ProtocolError(Exception):
 
 
 def answer(message: Any, acting: Acting, *, begun: bool = True) -> dict[str, Any] | None:
-    """Answer a decoded message; None for a notification. `begun`: there is a memory here."""
+    """Answer a decoded message; None for a notification. `begun` says whether there is a memory here."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not _is_id(message.get("id")):
         return failure(INVALID_REQUEST, NOT_A_MESSAGE)
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
     if id is None or (method is None and ("result" in message or "error" in message)):
-        return None  # a notification, or an answer to a question that was never asked
+        return None  # a notification, or an answer that nobody asked for
     if not isinstance(method, str) or not isinstance(params, dict):
         return failure(INVALID_REQUEST, NOT_A_MESSAGE, id)
     try:
@@ -112,12 +110,12 @@ def _called(name: str, given: object, acting: Acting) -> dict[str, Any]:
             raise BadInput(f"Unknown tool {name[:80]!r}; the tools are {', '.join(TOOLS)}")
         arguments = checked(tool, given)
         memory = acting(tool.effect != "reads")
-        if isinstance(arguments.get("id"), str):  # of whichever ring has it
+        if isinstance(arguments.get("id"), str):  # in any ring
             memory, arguments["id"] = memory.holding(arguments["id"])
         said = tool.run(memory, **arguments)
     except RecollectError as problem:
         return _told(str(problem), error=name != BEGIN.name)
-    except Exception as surprise:  # noqa: BLE001 — a server that ends takes its tools from every later request
+    except Exception as surprise:  # noqa: BLE001 — if the server ended, every later request would be without its tools
         said = f"Recollect failed ({type(surprise).__name__}: {surprise}). `recollect doctor` may say why"
         return _told(said, error=True)
     return _told(said.text(), plain(said))
@@ -156,10 +154,10 @@ def _text(params: dict[str, Any], name: str) -> str:
 
 
 class Conversation:
-    """One client on standard input and output: the name it gave, and the memory once a call opened it.
+    """One client on standard input and output: its name, and the memory after a call has opened it.
 
-    `begun` says whether there is a memory here; `opened` opens it. The server starts in every folder. Where there is no
-    memory it lists one tool that says how to begin: some clients hide a server that failed for minutes, everywhere.
+    `begun` says whether there is a memory here; `opened` opens it. Without a memory the server still starts, with one
+    tool that says how to begin: some clients hide a server that failed for minutes, in every folder.
     """
 
     def __init__(self, begun: Callable[[], bool], opened: Callable[[], Memory], *, read_only: bool = False):
@@ -187,14 +185,14 @@ class Conversation:
 
     def _acting(self, writing: bool) -> Memory:
         if writing and self._read_only:
-            raise Refused("CI is set, so nothing is written to the memory; unset it to write")
+            raise Refused("CI is set, so nothing was written to the memory. To write, unset it")
         if self._memory is None:
             self._memory = self._opened()
         return self._memory.acting_as(Actor(name=self._client, channel="mcp", trust="agent"))
 
 
 def _name_of(message: dict[str, Any]) -> str:
-    """The client's name as it gives it; the name grants nothing."""
+    """The client's name, which it chooses and which grants nothing."""
     from recollect.text.frame import one_line
 
     params = message.get("params")
@@ -204,7 +202,7 @@ def _name_of(message: dict[str, Any]) -> str:
 
 
 def speak(begun: Callable[[], object], opened: Callable[[], Memory], *, read_only: bool = False) -> None:
-    """Answer until the client goes away. Nothing but the protocol reaches standard output."""
+    """Answer until the client disconnects. Standard output carries only the protocol."""
     out, sys.stdout = sys.stdout.buffer, sys.stderr
 
     def is_begun() -> bool:
@@ -222,17 +220,16 @@ def speak(begun: Callable[[], object], opened: Callable[[], Memory], *, read_onl
                     out.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
                 out.flush()
     except BrokenPipeError:
-        pass  # the client went away
+        pass  # the client disconnected
     finally:
         conversation.close()
 
 
 def endpoint(caller: Callable[[Request, bool], Memory]) -> ASGIApp:
-    """The application at `/mcp`. The guard of `recollect serve` has checked Host, Origin, size and token.
+    """The application at `/mcp`, without sessions and streams; its guard checks Host, Origin, size and token.
 
-    Each request stands alone: there is no session to end and no stream of notifications to listen to. `caller` provides
-    the memory on behalf of the sender of a request, or refuses a call that writes. A client is an agent, so its trust
-    is an agent's at most, whatever its token says.
+    `caller` returns the memory on behalf of the sender of a request, or refuses a call that writes. A client counts as
+    an agent at most, whatever its token says.
     """
     from starlette.requests import Request
 

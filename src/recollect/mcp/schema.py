@@ -1,11 +1,10 @@
-"""What a tool or prompt takes, as JSON schemas that a call is checked against; and what the tools answer.
+"""JSON schemas for the arguments of tools and prompts, the check of a call against them, and the answers of tools.
 
-A function and its schemas stand together: `@takes` makes a tool of both. A model that sends a number as text, or one
-word where a list is wanted, is understood.
+The check is lenient: it accepts a number sent as text, and one item in place of a list.
 
-An answer is a few lines for the model to read, and a record that holds the same lines: some clients show their model
-the lines, others the record. Stored words are data: they are joined to one line and escaped, so that a note cannot
-forge a heading or a verdict. Every line marks what came from outside, and a learning or decision that is out of use.
+An answer is a few lines of text and a record with the same content, because some clients show their model the text,
+others the record. Stored words are joined to one line and escaped, so that a note cannot forge a heading or a verdict.
+Lines mark text from outside, and learnings and decisions that are out of use.
 """
 
 from __future__ import annotations
@@ -52,14 +51,14 @@ def several(about: str, items: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def fields(about: str, *names: str) -> dict[str, Any]:
-    """An object with these texts; without names, with whatever is given."""
+    """An object with these members, all text; without names, any object."""
     said = {"type": "object", **({"description": about} if about else {})}
     return {**said, "properties": {name: {"type": "string"} for name in names}} if names else said
 
 
 @record
 class Tool:
-    """A function of a memory, with what it takes. The first line a model reads of it is its docstring."""
+    """A function of a memory with the schemas of its arguments. `about`, its docstring, is written for models."""
 
     name: str
     about: str
@@ -79,7 +78,7 @@ class Tool:
 
 
 def takes(effect: Effect, **arguments: dict[str, Any]) -> Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a function whose first parameter is the memory; parameters without a default are needed."""
+    """Turn a function of a memory into a tool; parameters without a default are required."""
 
     def made(run: Callable[..., Any]) -> Tool:
         names = run.__code__.co_varnames[1 : run.__code__.co_argcount]
@@ -91,7 +90,7 @@ def takes(effect: Effect, **arguments: dict[str, Any]) -> Callable[[Callable[...
 
 
 def checked(tool: Tool, given: Any) -> dict[str, Any]:
-    """The arguments of a call; refused when one is missing, unknown or of another type. Null is as if left out."""
+    """The arguments of a call, refused if one is missing, unknown or of another type. Null counts as left out."""
     if not isinstance(given, dict):
         raise BadInput(f"{tool.name} takes its arguments as an object")
     given = {name: value for name, value in given.items() if value is not None}

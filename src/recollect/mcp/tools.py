@@ -1,7 +1,7 @@
-"""The tools: each a plain function of a `Memory` with what it takes, in the order in which clients list them.
+"""The tools: plain functions of a `Memory`, in the order in which clients list them.
 
-A model reads the docstrings and the descriptions of the arguments when it chooses a tool; they say when to call it,
-then how. The whole list costs it at most 3,000 tokens. Rooms are loaded by the first call.
+Docstrings and descriptions of arguments are written for models: first when to call a tool, then how. The whole list may
+cost a model at most 3,000 tokens. Rooms are imported by the first call.
 """
 
 from __future__ import annotations

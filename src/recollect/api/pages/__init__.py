@@ -1,7 +1,7 @@
 """The page for the person who owns the memory: templates filled by the server, htmx for the parts that change.
 
-One module for related pages with their routes; each route declares `Visiting` or `Changing` (see `api/auth.py`). No
-script or style stands in a template, because the content security policy allows files alone. Not in a module of their
+Each module has related pages with their routes; each route declares `Visiting` or `Changing` (see `api/auth.py`).
+Templates contain neither script nor style, because the content security policy allows only files. In modules of another
 name: inbox, themes (`staging`), topics, search (`journal`), sessions (`learnings`), tokens, settings (`entrance`).
 """
 

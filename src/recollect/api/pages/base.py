@@ -1,7 +1,7 @@
-"""Filling templates. Everything is escaped unless a template says otherwise, and none should.
+"""What all pages share: templates, fields of forms, notices of changes, and work that outlasts a request.
 
-What a form sent, as plain text: browsers send CRLF, and an empty field means "not given". What a change did is said
-once, on the page that follows it. Long work runs in a thread; every page says how far it is, and one may leave.
+Templates escape everything. Browsers send CRLF, and an empty field means "not given". Long work runs in a thread; every
+page shows its progress, and the person may leave the page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from recollect.text.sentences import counted
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a form by name; one may stand several times."""
+    """The fields of a form by name, each with one or more values."""
 
     values: dict[str, tuple[str, ...]]
 
@@ -52,7 +52,7 @@ class Fields:
 
     @property
     def version(self) -> int:
-        """Of the record that the form was made of; 0 is none's."""
+        """The version of the record in the form; no record has 0."""
         said = self.text("version")[:9]
         return int(said) if said.isdecimal() else 0
 
@@ -63,7 +63,7 @@ class Fields:
         return {name: self.text(name) for name in names}
 
     def kept(self) -> dict[str, str]:
-        """What was typed, to fill the form again; an empty text for what was not."""
+        """What was typed, to fill the form again; other fields are empty."""
         return defaultdict(str, {name: values[0] for name, values in self.values.items()})
 
     def words(self, name: str) -> tuple[str, ...]:
@@ -103,14 +103,14 @@ THEME_COOKIE = "recollect_theme"
 
 
 def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template for a signed-in person. The title is the menu's name for a page, or a page's own below it."""
+    """A template for a signed-in person, with the menu."""
     now = visit.memory.context.clock.now()
     zone = zone_named(visit.memory.project.settings.timezone)
 
     def when(milliseconds: int, shape: str = "%Y-%m-%d %H:%M") -> str:
         try:
             return datetime.fromtimestamp(milliseconds / 1000, zone).strftime(shape)
-        except (OverflowError, ValueError):  # near year 1 the zone leaves the calendar; newer stores hold no such time
+        except (OverflowError, ValueError):  # near year 1, the zone leaves the calendar
             return iso(milliseconds)
 
     return bare(
@@ -137,7 +137,7 @@ def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **
 
 
 def _untold(visit: PageRequest) -> list[Notice]:
-    """What changes in this space did since the last page; a part of a page leaves it to the next whole one."""
+    """Notices of changes in this space that no whole page has shown yet."""
     if "hx-request" in visit.request.headers:
         return []
     told = [notice for notice in visit.session.notices if notice.space == visit.space]
@@ -167,7 +167,7 @@ DONE = {
     "sign.ignored": "seems to have ignored it",
     "sign.contradicted": "heard that it no longer holds",
 }
-"""Kinds of events in a record's own history; the others are a verb with “it”."""
+"""Events in a record's history, in words; the others are a verb with “it”."""
 
 
 def _did(event: Event) -> str:
@@ -187,24 +187,24 @@ def bare(template: str, request: Request, *, status: int = 200, **values: Any) -
 
 
 def go(visit: PageRequest, path: str, said: str = "", *, undo: str = "", change: str = "") -> Response:
-    """After a change, look at what came of it, and say what was done; `undo` is the path of what takes it back."""
+    """Redirect to the result of a change, with a notice; `undo` is the path that takes the change back."""
     if said:
         visit.session.notices.append(Notice(space=visit.space, text=said, undo=undo, change=change))
     return RedirectResponse(visit.base + path, status_code=303)
 
 
 def paged(found: Sequence[Any], total: int, offset: int, rows: int, address: Callable[..., str]) -> dict[str, Any]:
-    """What a template with a pager wants: the records of a page, and where the others are."""
+    """Values for a template with a pager: the records of a page, and the addresses of other pages."""
     return {"found": found, "total": total, "offset": offset, "rows": rows, "address": address}
 
 
 def given(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of an address that say something."""
+    """The parameters of an address that are not empty."""
     return {name: value for name, value in wanted.items() if value}
 
 
 def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
-    """Make changes that are undone together; gives the id of what was changed."""
+    """Make changes that are undone together; returns the id of the change."""
     memory = visit.memory.in_one_change()
     do(memory)
     return memory.context.ids("change")
@@ -212,7 +212,7 @@ def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
 
 @record
 class Bar:
-    """A span of time as `charts.html` draws it: how much there was, how much of it went up and how much down."""
+    """A span of time for `charts.html`: a total, and how much of it went up and down."""
 
     label: str
     total: int = 0
@@ -243,22 +243,22 @@ def environment() -> Environment:
 
 
 def page_router(prefix: str = "/s/{space}") -> APIRouter:
-    """Routes of pages: under the name of the page alone, those of a space under its address."""
+    """Routes of pages, served only under our host names (`page_host`)."""
     return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(page_host)])
 
 
 # Work that may outlast a request
 
 work_routes = page_router()
-PATIENCE = 2.0  # seconds that the request waits: most work is done by then, and its page shows it
+PATIENCE = 2.0  # chosen: seconds that the request waits for the work; most is done by then
 Progress = Callable[..., object]
 Ended = tuple[str, str, str]
-"""What work says at its end, the path that takes it back, and what that path is sent; the last two may be empty."""
+"""What the work did, the path that takes it back, and the argument of that path; the last two may be empty."""
 
 
 @dataclass
 class LongWork:
-    """Work that goes on, and the step it is at."""
+    """Running work, and its current step."""
 
     name: str
     step: str = ""
@@ -268,7 +268,7 @@ class LongWork:
 
 
 def begin(visit: PageRequest, name: str, path: str, do: Callable[[Memory, Progress], Ended]) -> Response:
-    """Do the work beside other requests, unless it goes on already; `do` says what it did, and how that is undone."""
+    """Do the work in a thread, unless it is running already."""
     works: dict[str, list[LongWork]] = visit.request.app.state.works
     here = works.setdefault(visit.space, [])
     if all(each.name != name for each in here):
@@ -286,7 +286,7 @@ def _do(visit: PageRequest, work: LongWork, do: Callable[[Memory, Progress], End
             said = do(memory.acting_as(visit.memory.context.actor), work.at)
     except RecollectError as wrong:
         said = (f"{work.name} did not work: {wrong}", "", "")
-    except Exception as error:  # noqa: BLE001 — the edge of the thread: the page shows it
+    except Exception as error:  # noqa: BLE001 — the page shows the error
         said = (f"{work.name} ended early: {type(error).__name__}: {error}", "", "")
     text, undo, change = said
     visit.session.notices.append(Notice(space=visit.space, text=text, undo=undo, change=change))
@@ -295,7 +295,7 @@ def _do(visit: PageRequest, work: LongWork, do: Callable[[Memory, Progress], End
 
 @work_routes.get("/work")
 def work(visit: Visiting) -> HTMLResponse:
-    """What goes on, for the line that asks again every other second."""
+    """The running work, which htmx asks for every other second."""
     works = tuple(visit.request.app.state.works.get(visit.space, ()))
     return bare("work.html", visit.request, base=visit.base, works=works, ended=not works)
 
@@ -306,7 +306,7 @@ def static_address(name: str) -> str:
 
 @cache
 def static_files() -> dict[str, tuple[str, bytes]]:
-    """The few files there are with their hashes, by name: no path of a request is ever joined to a folder."""
+    """The hash and content of each file by its name, so that no path of a request is ever joined to a folder."""
     folder = files("recollect.api.pages") / "static"
     found = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     return {name: (sha256(content).hexdigest()[:16], content) for name, content in found.items()}

@@ -1,6 +1,6 @@
-"""Decisions: all of them to search and page through, reviews that are due, what confidence was worth, and wisdom.
+"""Decisions: the list, the editor, reviews that are due, calibration and wisdom.
 
-And choosing the other one of two learnings or decisions by its words, with both side by side and what can be done.
+Also the picker and the comparison, which serve learnings too: choose another record, then see both side by side.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from recollect.text.sentences import clip
 
 routes = page_router()
 ROWS = 25  # a screen and a half; chosen
-MATCHES = 200  # best matches of words that are paged through
+MATCHES = 200  # chosen: matches of a query that the pages show
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
-TITLE_WORDS = 20  # of a decision in its page's title; a longer one follows in full
+TITLE_WORDS = 20  # chosen: of a decision in its page's title; the text shows it in full
 STATUSES = ("active", "reversed", "superseded")
 
 
@@ -78,7 +78,7 @@ def decisions(
 
 @routes.get("/decisions/insight")
 def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLResponse:
-    """What confidence was worth, and what old decisions taught."""
+    """Calibration, and what old decisions taught."""
     found = visit.memory.decisions
     calibration = found.calibration(category=category or None, window_days=window or None)
     overall = calibration["overall"]
@@ -97,11 +97,11 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLRespons
     )
 
 
-NAMED = 5  # decisions that a sentence of wisdom links to; the count names the others
+NAMED = 5  # chosen: decisions that a sentence of wisdom links to; the others are counted
 
 
 def _titles(found: Decisions, wisdom: list[Any]) -> dict[str, str]:
-    """The decisions that wisdom links to, in words."""
+    """The texts of the decisions that wisdom links to, by id."""
     sentences = [one for each in wisdom for one in (*each.principles, each.failure_mode) if one]
     ids = dict.fromkeys(id for one in sentences for id in one.ids[:NAMED])
     return {each.id: each.decision for each in found.many(list(ids))}
@@ -133,13 +133,13 @@ def edit(visit: Visiting, id: str) -> HTMLResponse:
 
 @routes.post("/decisions/{id}/edit")
 def save(visit: Changing, id: str, sent: Sent) -> Response:
-    """Of two editors the second is told; what they typed stays in the form."""
+    """If someone else saved meanwhile, the form says so and keeps what was typed."""
     version = sent.version
     memory = visit.memory.in_one_change()
     try:
         saved = memory.decisions.edit(id, DecisionEdit(**_fields(sent)), expect=version)
     except (BadInput, Refused) as wrong:
-        stored = visit.memory.decisions.get(id)  # who was told of the other version may save over it
+        stored = visit.memory.decisions.get(id)  # with its version, so that saving again replaces it
         of = stored if isinstance(wrong, Stale) else replace(stored, version=version)
         return _editor(visit, sent.kept(), of=of, problem=str(wrong), status=409 if of is stored else 400)
     undo = "/undo" if saved.version != version else ""
@@ -195,7 +195,7 @@ VERBS: dict[str, tuple[str, Callable[[Decisions, str, Fields], object]]] = {
         lambda found, one, sent: found.reverse(one, by=sent.text("other"), reason=f"replaced by {sent.text('other')}"),
     ),
 }
-"""What the buttons of a decision and of the comparison do, and how it is told."""
+"""For each button of a decision and of the comparison: the notice and what it does."""
 
 
 @routes.post("/decisions/{id}/{verb}")
@@ -240,7 +240,7 @@ Noun = Literal["learnings", "decisions"]
 
 @record
 class Choice:
-    """A record as the picker and the comparison show it."""
+    """A record in the picker or the comparison."""
 
     id: str
     title: str
@@ -274,7 +274,7 @@ GET: dict[Noun, Callable[[Memory, str], Choice]] = {
 
 @routes.get("/{noun}/{id}/pick")
 def pick(visit: Visiting, noun: Noun, id: str, q: str = "") -> HTMLResponse:
-    """Another record, by its words; without any, those most like this one."""
+    """Search for another record; without a query, list those most similar to this one."""
     one = GET[noun](visit.memory, id)
     found = [each for each in _like(visit.memory, noun, q.strip() or one.title) if each.id != id]
     return _page("pick.html", visit, noun, one, q=q, found=found[:NEAR])

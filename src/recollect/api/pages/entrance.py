@@ -1,7 +1,4 @@
-"""The way in: the list of spaces, signing in and out, the theme, and the files that every page uses.
-
-What the owner sets up: tokens for programs, and the settings in force.
-"""
+"""The list of spaces, signing in and out, the theme, static files, tokens for programs, and the settings in force."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ def list_spaces(request: Request, session: Looking) -> Response:
 
 @record
 class SpaceCard:
-    """A space in the list: how much it holds, what waits, when it last changed; or why it cannot be opened."""
+    """A space in the list, or why it cannot be opened. `waits` counts the inbox; `latest` is the last change."""
 
     name: str
     learnings: int = 0
@@ -85,14 +82,14 @@ def sign_in(request: Request, code: Annotated[str, Form()] = "", next: Annotated
     if cookie is None:
         return bare("sign_in.html", request, status=403, title="Sign in", wrong=True, next=next)
     answer = RedirectResponse(local_path(next), status_code=303)
-    # A browser says where the form came from, so behind a TLS proxy the cookie never travels without TLS.
+    # The Origin tells whether the browser came through a TLS proxy; then the cookie never travels without TLS.
     secure = request.headers.get("origin", "").startswith("https://")
     answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=secure, path="/")
     return answer
 
 
 def local_path(given: str) -> str:
-    """A path of this server as it was given; the first page for anything that a browser might take for elsewhere."""
+    """The given path if it is certainly on this server; otherwise `/`."""
     parts = urlsplit(given)
     local = given.startswith("/") and not given.startswith("//") and not parts.scheme and not parts.netloc
     return given if local and given.isascii() and given.isprintable() and "\\" not in given else "/"
@@ -109,7 +106,7 @@ def sign_out(request: Request) -> Response:
 
 @routes.post("/theme", dependencies=[Leaving])
 def choose_theme(theme: Annotated[str, Form()] = "", back: Annotated[str, Form()] = "") -> Response:
-    """Light, dark, or as the system has it; the browser keeps the choice."""
+    """Light, dark, or like the system; the browser keeps the choice."""
     answer = RedirectResponse(local_path(back), status_code=303)
     answer.set_cookie(THEME_COOKIE, theme[:5], max_age=10**8, httponly=True, samesite="strict", path="/")
     return answer
@@ -120,7 +117,7 @@ static_routes = APIRouter(include_in_schema=False)
 
 @static_routes.get("/static/{version}/{name}", dependencies=[Public])
 def static(request: Request, version: str, name: str) -> Response:
-    """A file by its content: its address changes with it, so a browser may keep it for ever."""
+    """A file under the hash of its content, so a browser may cache it for ever."""
     known, content = static_files().get(name, ("", b""))
     if version != known:
         raise NotFound(f"no file {name[:80]!r}; reload the page")
@@ -140,7 +137,7 @@ def tokens(visit: Visiting) -> HTMLResponse:
 
 @owner_routes.post("/tokens")
 def new(visit: Changing, sent: Sent) -> Response:
-    """The secret is in this answer alone: reloading the page does not show it again."""
+    """Only this answer contains the secret; reloading the page does not show it again."""
     made, secret = visit.memory.tokens.new(
         sent.text("name").strip(),
         channel=sent.given("channel") or "api",  # type: ignore[arg-type]
@@ -173,9 +170,9 @@ def _tokens(visit: PageRequest, *, made: str = "", secret: str = "") -> HTMLResp
 
 @owner_routes.get("/settings")
 def settings(visit: Visiting) -> HTMLResponse:
-    """What is in force; files and variables choose it, because an agent reads this page's forms too easily."""
+    """The settings in force, read-only: a form here would be too easy for an agent to send."""
     chosen = vars(visit.memory.project.settings)
-    groups: dict[str, list[tuple[str, str, str]]] = {}  # of each setting its name, its value and its default
+    groups: dict[str, list[tuple[str, str, str]]] = {}  # name, value and default of each setting
     for name, default in vars(Settings()).items():
         for field, usual in vars(default).items() if hasattr(default, "__dict__") else [("", default)]:
             value = getattr(chosen[name], field) if field else chosen[name]

@@ -25,7 +25,7 @@ from recollect.text.sentences import counted
 routes = page_router()
 SEEN_COOKIE = "recollect_seen"
 WEEKS = 12  # of the charts: a quarter
-FED = 18  # events of the feed
+FED = 18  # chosen: events in the feed
 NEW = (
     ("log.added", "entry", "/journal"),
     ("learning.created", "learning", "/learnings"),
@@ -110,14 +110,14 @@ def home(visit: Visiting) -> HTMLResponse:
 
 
 def _seen(request: Request, now: int) -> int:
-    """When the person said that they had seen everything; a week ago if never."""
+    """When the person last marked everything as seen; a week ago if never."""
     given = request.cookies.get(SEEN_COOKIE, "")
     return int(given) if given.isdecimal() and len(given) < 16 else now - 7 * DAY
 
 
 @routes.post("/seen")
 def seen(visit: Changing) -> Response:
-    """Everything until now counts as seen; the browser keeps the time."""
+    """Mark everything as seen; the browser keeps the time."""
     answer = go(visit, "/")
     now = str(visit.memory.context.clock.now())
     answer.set_cookie(SEEN_COOKIE, now, max_age=10**8, httponly=True, samesite="strict", path=f"{visit.base}/")
@@ -140,7 +140,7 @@ def feed(visit: Visiting) -> HTMLResponse:
 
 
 def _feed(memory: Memory) -> dict[str, Any]:
-    """The newest events that say something to a person, and the names of what they are about."""
+    """The newest events of interest to a person, and the titles of their records."""
     told = memory.work.latest(limit=FED, only=SAID)
     return {"feed": told, "titles": _titles(memory, told), "said": SAID}
 
@@ -156,13 +156,13 @@ def _titles(memory: Memory, told: Iterable[Event]) -> dict[str, str]:
 
 @routes.get("/feed/live")
 async def live(request: Request, space: str, _: Looking) -> StreamingResponse:
-    """Says when something happened, so that the page asks for it."""
+    """Events that make the page reload its feed."""
     return StreamingResponse(_ticks(request.app, space), media_type="text/event-stream")
 
 
-PAUSE = 1.0  # seconds between two looks; a look is one indexed query
-ALIVE = 15  # looks after which an idle stream says that it lives
-LASTS = 300  # looks after which a stream ends; a browser opens the next by itself, others would hold it for ever
+PAUSE = 1.0  # chosen: seconds between two indexed queries
+ALIVE = 15  # chosen: queries after which an idle stream sends a comment
+LASTS = 300  # chosen: queries after which a stream ends; a browser reconnects, others must not hold it for ever
 
 
 async def _ticks(app: FastAPI, space: str) -> AsyncIterator[str]:
@@ -187,7 +187,7 @@ def _newest(spaces: Spaces, space: str) -> int:
 
 @routes.get("/health")
 def health(visit: Visiting) -> HTMLResponse:
-    """What the last check found since the server began, and what the status says."""
+    """The status, and the result of the last check since the server started."""
     began, findings = visit.request.app.state.checks.get(visit.space, (0, None))
     return page("health.html", visit, title="Health", now=visit.memory.status(), began=began, findings=findings)
 

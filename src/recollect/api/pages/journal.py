@@ -45,14 +45,14 @@ from recollect.text.markdown import frontmatter
 from recollect.text.sentences import clip, counted
 
 routes = page_router()
-ROWS = 25  # entries of a day in a page
+ROWS = 25  # chosen: entries of a day on a page
 WEEKS = 53  # of the map of the year
 SHADES = (1, 3, 6, 10)  # entries a day from which its cell is one shade darker
 
 
 @record
 class TreeDay:
-    """A day with entries; a week belongs to the month of its Thursday."""
+    """A day with entries, and its periods; a week belongs to the month of its Thursday."""
 
     day: date
     entries: int
@@ -88,11 +88,13 @@ def add(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/journal/undo")
 def take_back(visit: Changing, sent: Sent) -> Response:
-    """Take back an entry; the form has its words again."""
+    """Take back an entry; the form shows its words again."""
     (entry,) = visit.memory.data.undo(change=sent.text("change"))
     assert isinstance(entry, Entry)
     topic = "" if entry.titled else entry.topic
-    visit.session.notices.append(Notice(space=visit.space, text=f"Took back “{entry.topic}”; the form has its words"))
+    visit.session.notices.append(
+        Notice(space=visit.space, text=f"Took back “{entry.topic}”; its words are in the form")
+    )
     return _tree(visit, draft=entry.text, topic=topic)
 
 
@@ -168,7 +170,7 @@ def _tree(
 
 
 def _year_of_days(counts: Mapping[date, int], today: date) -> list[tuple[date, int, int]]:
-    """The days of the last year from a Monday on, each with its entries and its shade."""
+    """The days of the last year, from a Monday on, each with its number of entries and its shade."""
     monday = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     days = [monday + timedelta(days=number) for number in range((today - monday).days + 1)]
     return [(day, counts.get(day, 0), sum(counts.get(day, 0) >= least for least in SHADES)) for day in days]
@@ -180,7 +182,7 @@ def _node(visit: PageRequest, id: str) -> HTMLResponse:
     views = journal.tree(None if id == ROOT else id)
     itself = next((view for view in views if view.id == id), None)
     if itself is None:
-        raise NotFound(f"no node {id}; make what is due with: recollect log compact")
+        raise NotFound(f"no node {id}. To make all nodes that are due, run: recollect log compact")
     level = {ROOT: "monthly", "monthly": "weekly", "weekly": "daily"}.get(itself.level if id != ROOT else ROOT, "")
     return page(
         "node.html",
@@ -196,14 +198,14 @@ def _node(visit: PageRequest, id: str) -> HTMLResponse:
 
 
 def _above(period: Period) -> list[str]:
-    """The nodes from the root down to the one above a period."""
+    """The ids of the nodes above a period, from the root down."""
     up = parent(period)
     return [ROOT] if up is None else [*_above(up), up.id]
 
 
-TOPIC_ROWS = 50  # lines, which are short here; chosen
-SPANS = 16  # bars of a life line at most
-NEAR = 8  # learnings and decisions that are shown beside a topic
+TOPIC_ROWS = 50  # chosen: these lines are short
+SPANS = 16  # chosen: bars of a life line at most
+NEAR = 8  # chosen: learnings and decisions beside a topic
 
 
 @routes.get("/topics")
@@ -257,7 +259,7 @@ def topic(visit: Visiting, id: str, offset: Offset = 0) -> HTMLResponse:
 
 
 def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
-    """Entries over the life of a topic, in spans of whole days that fill its time."""
+    """Numbers of entries over the life of a topic, in equal spans of whole days."""
     if not times:
         return []
     first, last = min(times), max(*times, visit.memory.context.clock.now())
@@ -272,7 +274,7 @@ def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
 
 
 HITS = 20  # two screens, each hit with its snippet; chosen
-MOST_HITS = 200  # who wants more asks a narrower question
+MOST_HITS = 200  # chosen: for more, narrow the query
 RAW = 64_000  # characters of a text in a page; escaping them takes a millisecond
 
 
@@ -325,7 +327,7 @@ def search(
 
 @routes.get("/text/{id:path}")
 def whole(visit: Visiting, id: str) -> HTMLResponse:
-    """Any text by its id, with its neighbours before and after."""
+    """Any text by its id, with the texts before and after it."""
     text = visit.memory.texts.get(id)
     beside = visit.memory.texts.around(id)
     return page("text.html", visit, title=text.title or id, whole=text, beside=beside)
@@ -333,14 +335,14 @@ def whole(visit: Visiting, id: str) -> HTMLResponse:
 
 @routes.post("/text/{id:path}/adopt")
 def adopt(visit: Changing, id: str) -> Response:
-    """Vouch for an entry that came from outside."""
+    """Vouch for an entry from outside."""
     made = visit.memory.journal.adopt(id)
     return go(visit, place("", made.id), f"Adopted “{made.topic}” as {made.id}", undo="/undo", change=made.key)
 
 
 @routes.get("/raw/{id:path}")
 def raw(visit: Visiting, id: str, part: Annotated[int, Query(ge=1, le=FURTHEST)] = 1) -> HTMLResponse:
-    """A part of a text that is too long for a page, as it was written."""
+    """A part, as written, of a text that is too long for one page."""
     text = visit.memory.texts.get(id).text
     first = (part - 1) * RAW
     shown = text[first : first + RAW]

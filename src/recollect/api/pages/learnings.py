@@ -51,7 +51,7 @@ def table(
     sort: str = "",
     offset: int = 0,
 ) -> HTMLResponse:
-    """With words, the best matches first unless another order was asked for."""
+    """With a query, the best matches come first by default."""
     learnings = visit.memory.learnings
     least = Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
     narrow: dict[str, Any] = {"status": status, "domain": domain or None, "tag": tag or None, "min_confidence": least}
@@ -87,7 +87,7 @@ def table(
 
 @routes.post("/learnings/bulk")
 def bulk(visit: Changing, sent: Sent) -> Response:
-    """One action on all ticked rows; it is undone as one."""
+    """One action on all ticked rows, undone together."""
     chosen, verb = sent.every("learning"), sent.text("verb")
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/learnings"
     if verb == "merge" and len(chosen) == 2:
@@ -135,12 +135,12 @@ def edit(visit: Visiting, id: str) -> HTMLResponse:
 
 @routes.post("/learnings/{id}/edit")
 def save(visit: Changing, id: str, sent: Sent) -> Response:
-    """The second of two editors is shown both texts; what they typed stays in the form."""
+    """If someone else saved meanwhile, the form shows their text and keeps what was typed."""
     version = sent.version
     editor = partial(_editor, visit, sent.kept(), of=id)
     memory = visit.memory.in_one_change()
     try:
-        typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one takes it away
+        typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one removes it
         changes = LearningEdit(**typed, confidence=sent.number("confidence"))
         saved = memory.learnings.edit(id, changes, expect=version)
     except Stale as stale:
@@ -155,7 +155,7 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
 
 @routes.post("/learnings/{id}/move")
 def move(visit: Changing, id: str, sent: Sent) -> Response:
-    """To the person's own ring; the button of the message moves it back, as the copy that is there."""
+    """Move it to the person's own ring; the undo button moves the copy there back."""
     to = sent.given("change") or ME
     moved = visit.memory.learnings.move(id, to=to).learning
     if to == PROJECT:
@@ -188,7 +188,7 @@ BULK: dict[str, Action] = {
         lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"), remove=sent.every("remove")),
     ),
 }
-"""What can be done to several, and how it is told."""
+"""For each action on several: the notice and what it does."""
 ACTIONS: dict[str, Action] = {
     **BULK,
     "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
@@ -230,7 +230,7 @@ def _editor(
     problem: str = "",
     status: int = 200,
 ) -> HTMLResponse:
-    """The form for a new learning, or for the one that it is `of`."""
+    """The form for a new learning, or for the one with the id `of`."""
     return page(
         "learning_editor.html",
         visit,
@@ -257,13 +257,13 @@ def _fields(sent: Fields) -> dict[str, Any]:
 
 
 ASKED = "preview"
-"""The session that a preview asks for; nothing is recorded under it."""
-AGENT_ROWS = 20  # sessions; each is a card of several lines
+"""The session id of previews; nothing is recorded under it."""
+AGENT_ROWS = 20  # chosen: sessions on a page, each a card of several lines
 
 
 @record
 class ShownPart:
-    """A part of what an agent is shown, with what it costs."""
+    """A part of what an agent is shown, with its cost."""
 
     title: str
     text: str
@@ -272,7 +272,7 @@ class ShownPart:
 
 @record
 class ShownSession:
-    """A session with what it was given and what came of it."""
+    """A session with what it was given and its effects."""
 
     session: HostSession
     events: tuple[ReportedEvent, ...]
@@ -291,7 +291,7 @@ class ShownSession:
 @routes.get("/agent")
 def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> HTMLResponse:
     if host not in ROOMS:
-        raise BadInput(f"unknown host {host!r:.40}. Known hosts: {', '.join(ROOMS)}")
+        raise BadInput(f"unknown host {host!r:.40}. Choose one of: {', '.join(ROOMS)}")
     sessions, room = visit.memory.sessions, ROOMS[host]
     brief = sessions.brief(room)
     given = sessions.prompted(prompt, session=ASKED, task=ASKED, room=room) if prompt.strip() else None
@@ -312,7 +312,7 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> HTMLR
 
 
 def _parts(text: str, mark: str) -> Iterator[ShownPart]:
-    """A text cut before each of its headings; the parts together are the text."""
+    """A text split before each heading."""
     lines: list[str] = []
     for line in [*text.splitlines(keepends=True), mark]:
         if line.startswith(mark) and lines:
@@ -324,7 +324,7 @@ def _parts(text: str, mark: str) -> Iterator[ShownPart]:
 
 @routes.post("/agent")
 def inject(visit: Changing, sent: Sent) -> Response:
-    """Give a task the learnings that were ticked: recorded as shown, ready to be pasted."""
+    """Inject the ticked learnings into a task: record them as shown and render them for pasting."""
     shown = visit.memory.inject(
         task=sent.text("task_id"),
         outcome=sent.given("outcome_id") or sent.text("task_id"),
@@ -348,7 +348,7 @@ def sessions(visit: Visiting, offset: Offset = 0) -> HTMLResponse:
 
 def _shown(memory: Memory, session: HostSession) -> ShownSession:
     shown: list[Injection] = []
-    with suppress(NotFound):  # a session that was shown no learning is no task
+    with suppress(NotFound):  # a session that was shown no learning has no task
         shown = memory.work.injections(task=session.id)
     events, wrote = tuple(memory.sessions.events(session.id)), tuple(memory.sessions.wrote(session.id))
     entries = dict.fromkeys(id for event in events for id in event.given if id.startswith("log/"))

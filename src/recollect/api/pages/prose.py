@@ -1,7 +1,7 @@
-"""Stored text as HTML that cannot do anything: no HTML of its own, no images, links to the web alone.
+"""Stored text as harmless HTML: without HTML of its own and without images, with links only to the web.
 
-The marks of entries and sources are left out, and ids become links, so that one can click from a summary down to the
-words it was made of. Also two texts with their differences, and a text with the words that were looked for.
+Ids become links, so that one can click from a summary down to its sources; the marks of entries and sources are left
+out. Also marks differences between two texts, and the words of a query.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _ID = re.compile(
     r"|monthly/\d{4}-\d\d|(?:learn|dec)_[0-9a-z]{8,})(?![\w/-])"
 )
 _PERIOD = re.compile(rf"^(?P<daily>\d{{4}}-\d\d-\d\d)$|^(?P<weekly>\d{{4}}-W\d\d)$|{_ID.pattern}")
-"""In a heading a bare day or week, too: summaries have a section for each."""
+"""In a heading also a bare day or week: summaries have a section for each."""
 LONGEST = 32_000
 """Characters of a text that are rendered: 0.4 s of CPU for the slowest Markdown, a table of short cells."""
-MOST_COMPARED = 3_000  # words of a text whose differences are looked for: beyond, comparing takes seconds
-ALIKE = 0.35  # chosen: of two texts that share less, everything would be marked, which says nothing
+MOST_COMPARED = 3_000  # words of a text that is compared; for a longer one it takes seconds
+ALIKE = 0.35  # chosen: in two texts that share less, nearly everything would be marked
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -68,7 +68,7 @@ def period_name(id: str) -> str:
 
 
 def prose(text: str, *, base: str = "", id: str = "", most: int = LONGEST, below: int = 1) -> Markup:
-    """The text as HTML, under a heading of rank `below`. Of a long one the beginning, with a link to all of it."""
+    """The text as HTML under a heading of rank `below`; of a long text the beginning, with a link to the rest."""
     if len(text) > most:
         end = text.rfind("\n", 0, most) + 1 or most
         rest = Markup('<p class="more"><a href="{}">Show the whole text as it was written</a> ({:,} characters)</p>')
@@ -79,7 +79,7 @@ def prose(text: str, *, base: str = "", id: str = "", most: int = LONGEST, below
     rank = below
     for number, token in enumerate(parsed):
         if token.type in ("heading_open", "heading_close"):
-            if token.type == "heading_open":  # under the page's own headings, and no rank is left out
+            if token.type == "heading_open":  # below the page's headings, without gaps in rank
                 rank = min(int(token.tag[1]) - highest + below + 1, rank + 1, 6)
             token.tag = f"h{rank}"
         elif token.children:
@@ -92,7 +92,7 @@ def prose(text: str, *, base: str = "", id: str = "", most: int = LONGEST, below
         url_schemes={"http", "https"},
         link_rel="noopener noreferrer nofollow",
     )
-    return Markup(made)  # cleaned just now
+    return Markup(made)  # `made` is sanitised
 
 
 def marked(text: str, query: str) -> Markup:
@@ -121,7 +121,7 @@ def differences(old: str, new: str) -> tuple[Markup, Markup]:
 
 
 def _without_marks(tokens: list[Token]) -> list[Token]:
-    """Without the paragraphs that are a mark and nothing else."""
+    """Without paragraphs that are only a mark."""
     marks = {
         number
         for number, token in enumerate(tokens)
@@ -132,7 +132,7 @@ def _without_marks(tokens: list[Token]) -> list[Token]:
 
 
 def _linked(children: Iterable[Token], base: str, pattern: re.Pattern[str]) -> list[Token]:
-    """Ids in running text as links, unless they stand in one already."""
+    """Ids in running text as links, unless they are part of a link."""
     from markdown_it.token import Token
 
     made: list[Token] = []

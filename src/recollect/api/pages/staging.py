@@ -1,13 +1,12 @@
-"""Inbox: a list of what only a person may settle, with one item open; after each answer the next one opens.
+"""The pages Inbox, Staging and Themes.
 
-Staging: what waits between hand-offs, how old it is, what a consolidation would do, and doing it. Themes: what findings
-gathered into, and the raw files behind them.
+The inbox shows the list with one item open; after each answer the next item opens.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
@@ -60,7 +59,7 @@ def consolidate(visit: Changing) -> Response:
 
 @routes.post("/staging/restore")
 def restore(visit: Changing, sent: Sent) -> Response:
-    """Stage entries again that left: the one that was typed, or those that the message of a change names."""
+    """Stage again the entry that was typed, or those that a consolidation moved."""
     back = [visit.memory.staging.restore(entry) for entry in (*sent.every("entry"), *sent.words("change"))]
     said = f"Staged again: {', '.join(f'“{each.title}”' for each in back)}"
     return go(visit, "/staging", said + "".join(f"; {each.note}" for each in back if each.note))
@@ -74,12 +73,12 @@ VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
     "withdraw": ("Took out", lambda staging, slug: staging.withdraw(slug), "restore"),
     "restore": ("Staged again:", lambda staging, slug: staging.restore(slug), "withdraw"),
 }
-"""What the buttons of an entry do, how it is told, and the verb that takes it back."""
+"""For each button of an entry: the notice, what it does, and the verb that takes it back."""
 
 
 @routes.post("/staging/{slug}/promote")
 def promote(visit: Changing, slug: str) -> Response:
-    """Make an entry a learning; the button of the message archives that and stages the entry again."""
+    """Turn an entry into a learning; to undo it, archive the learning and stage the entry again."""
     memory = visit.memory.in_one_change()
     made = memory.staging.promote(slug).learning
     undo, change = f"/staging/{slug}/demote", memory.context.ids("change")
@@ -105,12 +104,12 @@ def act(visit: Changing, slug: str, verb: str) -> Response:
 def _staging(
     visit: PageRequest, *, problem: str = "", rule: str = "", body: str = "", status: int = 200
 ) -> HTMLResponse:
-    """Where git cannot say how old entries are, the page says why instead of guessing, and lists them without."""
+    """If git cannot date the entries, the page says why and lists them without ages."""
     plan: Consolidation | None = None
     unknown = ""
     try:
         ages = visit.memory.staging.ages()
-        plan = visit.memory.staging.preview()  # looking at a page costs nothing
+        plan = visit.memory.staging.preview()  # a preview calls no model
     except (Refused, NotFound) as reason:
         unknown = str(reason)
         ages = visit.memory.staging.undated()
@@ -141,7 +140,7 @@ def themes(visit: Visiting) -> HTMLResponse:
 
 @theme_routes.get("/themes/plan")
 def plan(visit: Visiting) -> HTMLResponse:
-    """What a gathering would do; planning takes a while where there are thousands of findings, so it is asked for."""
+    """What a gathering would do: a page of its own, because planning thousands of findings takes a while."""
     found = visit.memory.themes
     known = {theme.name for theme in found.list()}
     return page("theme_plan.html", visit, title="What a gathering would do", plan=found.preview(), known=known)
@@ -149,7 +148,7 @@ def plan(visit: Visiting) -> HTMLResponse:
 
 @theme_routes.post("/themes/findings/{verb}")
 def hold(visit: Changing, verb: Literal["hold", "release"], sent: Sent) -> Response:
-    """Keep a finding out of themes, or release it; the button of the message does the other."""
+    """Hold a finding out of themes, or release it; each undoes the other."""
     id, other = sent.given("finding") or sent.text("change"), "release" if verb == "hold" else "hold"
     visit.memory.themes.hold(id, on=verb == "hold")
     return go(visit, "/themes/plan", f"{VERBS[verb][0]} {id}", undo=f"/themes/findings/{other}", change=id)
@@ -166,7 +165,7 @@ def run(visit: Changing) -> Response:
 
 @theme_routes.post("/themes/{name}/rename")
 def rename(visit: Changing, name: str, sent: Sent) -> Response:
-    """The form sends a name, the button of its message the name before as the change that it takes back."""
+    """The form sends the new name; the undo button sends the old one as `change`."""
     named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
     undo = f"/themes/{named.name}/rename"
     return go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
@@ -174,7 +173,7 @@ def rename(visit: Changing, name: str, sent: Sent) -> Response:
 
 @theme_routes.post("/themes/{name}/promote")
 def promote_finding(visit: Changing, name: str, sent: Sent) -> Response:
-    """A finding of the theme becomes a learning."""
+    """Turn a finding of the theme into a learning."""
     memory = visit.memory.in_one_change()
     made = memory.themes.promote(sent.text("finding")).learning
     said = f"Made a learning of {sent.text('finding')}"
@@ -189,12 +188,12 @@ def theme(visit: Visiting, name: str) -> HTMLResponse:
     return page("theme.html", visit, title=theme.name, theme=theme, text=text, findings=findings)
 
 
-LISTED = 100  # items in the list; the next ones move up as these are answered
+LISTED = 100  # chosen: items in the list; others move up as these are answered
 
 
 @record
 class InboxSide:
-    """One of the two things an item is about; without an address it is no longer there, or only a name."""
+    """One of the two records of an item; without an address it was removed, or is only a name."""
 
     id: str
     text: str
@@ -212,7 +211,9 @@ def inbox(visit: Visiting, open: int = 0) -> HTMLResponse:
         "inbox.html",
         visit,
         title="Inbox",
-        items=[(each, _about(each, titles), titles.get(each.other, "")) for each in waiting[:LISTED]],
+        items=[
+            (each, titles.get(each.subject) or _about(each), titles.get(each.other, "")) for each in waiting[:LISTED]
+        ],
         more=len(waiting) - LISTED,
         item=chosen,
         sides=_sides(visit, chosen) if chosen else (),
@@ -222,7 +223,7 @@ def inbox(visit: Visiting, open: int = 0) -> HTMLResponse:
 
 @routes.post("/inbox/{number}")
 def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
-    """Carry out the answer, say so, and open the item that came after this one."""
+    """Carry out the answer and open the next item."""
     inbox = visit.memory.inbox
     waiting = [each.number for each in inbox.waiting()]
     verb = sent.text("verb")
@@ -242,14 +243,12 @@ def _words(name: str) -> str:
     return name.replace("-", " ")
 
 
-def _about(item: Escalation, titles: Mapping[str, str]) -> str:
-    """A line for the list: what the item is about, in words instead of ids."""
-    said = item.detail.get("title") or item.detail.get("new") or item.subject
-    return titles.get(item.subject) or clip(str(said), 14)
+def _about(item: Escalation) -> str:
+    return clip(str(item.detail.get("title") or item.detail.get("new") or item.subject), 14)
 
 
 def _sides(visit: PageRequest, item: Escalation) -> tuple[tuple[str, InboxSide], ...]:
-    """The names of what an item is about, with what each says; one alone when there is no other."""
+    """The one or two records of an item, each under its heading."""
     new, old = _side(visit, item, item.subject, "new"), _side(visit, item, item.other, "old")
     if not item.other:
         return (("New", new),)
@@ -257,7 +256,7 @@ def _sides(visit: PageRequest, item: Escalation) -> tuple[tuple[str, InboxSide],
 
 
 def _side(visit: PageRequest, item: Escalation, id: str, side: str) -> InboxSide:
-    """What a side says now, and its page; otherwise what was noted when the item was raised."""
+    """The current text of a record and its page, or the text from when the item was raised."""
     with suppress(NotFound, BadInput):
         if id:
             whole = visit.memory.texts.get(id)
