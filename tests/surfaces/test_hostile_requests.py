@@ -383,8 +383,6 @@ def test_an_unknown_field_of_a_reason_or_a_bridge_is_named(api: httpx.Client, mo
     answer = api.post("/api/decisions", json=new)
     refused(answer)
     assert f"unknown field {wrong}" in answer.json()["detail"]
-    said = api.post("/cstp", json={"jsonrpc": "2.0", "id": 1, "method": "cstp.recordDecision", "params": new})
-    assert f"unknown field {wrong}" in said.json()["error"]["message"]
     made = api.post("/api/decisions", json={name: value for name, value in new.items() if name not in more})
     edited = api.patch(f"/api/decisions/{made.json()['decision']['id']}", json=more)
     assert f"unknown field {wrong}" in edited.json()["detail"]

@@ -502,7 +502,7 @@ def test_doctor_tells_that_git_took_a_hosts_files_away(bare: Shell, repo: Repo) 
     assert "notice: host claude-code: does not use this memory here: no .claude/settings.local.json" in told
     assert "do: recollect init --host claude-code" in told
     probed = bare.run("doctor", "--host", "claude-code").stdout.decode()
-    assert probed.startswith("claude-code does not know of this memory; run: recollect init --host claude-code")
+    assert probed.startswith("claude-code is not set up for this memory; run: recollect init --host claude-code")
 
 
 def test_a_refused_place_is_told_how_to_get_a_memory_of_its_own(shell: Shell, stranger: Path) -> None:
