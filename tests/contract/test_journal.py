@@ -375,3 +375,11 @@ def test_an_adopted_entry_that_was_taken_back_may_be_adopted_again(memory: Memor
     again = person.journal.adopt(outside)
     assert [hit.id for hit in memory.search("seen elsewhere")] == [again.id]
     assert memory.data.verify() == ()
+
+
+def test_an_entry_whose_adopted_copy_was_purged_says_so(memory: Memory) -> None:
+    outside = memory.acting_as(STRANGER).journal.add(NewEntry(text="seen elsewhere", topic="a")).id
+    person = memory.acting_as(PERSON)
+    person.data.purge(id=person.journal.adopt(outside).id)
+    with pytest.raises(NotFound, match="purged"):
+        person.journal.adopt(outside)

@@ -40,7 +40,7 @@ from recollect.capture.logs import (
 )
 from recollect.core.clock import DAY, HOUR, iso
 from recollect.core.context import Context, Event, Tx, Vault
-from recollect.core.errors import BadInput, RecollectError, SessionBusy, Stale, after, not_searchable
+from recollect.core.errors import BadInput, NotFound, RecollectError, SessionBusy, Stale, after, not_searchable
 from recollect.core.journal import Entry, NewEntry
 from recollect.core.learning import SessionNote, SessionTurn, Task
 from recollect.core.new_learning import TITLE_LIMIT
@@ -156,7 +156,9 @@ def adopt(ctx: Context, id: str) -> Entry:
     key = adopted_key(id, outside.key)
     vouched = ctx.trusted_as("agent")
     add_all(vouched, outside.day, [Dated(new=again, key=key, at=moment(outside.at, midday(ctx, outside.day)))])
-    return next(each for each in read(ctx, outside.day).entries if each.key == key)
+    if adopted := next((each for each in read(ctx, outside.day).entries if each.key == key), None):
+        return adopted
+    raise NotFound(f"{id} was adopted before and its copy was purged. Log its words again to keep them")
 
 
 @record

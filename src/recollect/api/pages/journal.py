@@ -89,8 +89,9 @@ def add(visit: Changing, sent: Sent) -> Response:
 @routes.post("/journal/undo")
 def take_back(visit: Changing, sent: Sent) -> Response:
     """Take back an entry; the form shows its words again."""
-    (entry,) = visit.memory.data.undo(change=sent.text("change"))
-    assert isinstance(entry, Entry)
+    entry = visit.memory.data.undo(change=sent.text("change"))[0]
+    if not isinstance(entry, Entry):  # a form of another making
+        return go(visit, "/journal", "Undone")
     topic = "" if entry.titled else entry.topic
     visit.session.notices.append(
         Notice(space=visit.space, text=f"Took back “{entry.topic}”; its words are in the form")
