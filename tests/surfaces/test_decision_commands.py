@@ -15,7 +15,7 @@ from recollect.core.errors import RecollectError
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     monkeypatch.chdir(tmp_path)
-    for name in ("CLAUDECODE", "AI_AGENT"):
+    for name in ("CLAUDECODE", "AI_AGENT", "CI"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("RECOLLECT_NOW", "2026-03-02T09:00:00Z")
