@@ -90,7 +90,7 @@ def add(visit: Changing, sent: Sent) -> Response:
 def take_back(visit: Changing, sent: Sent) -> Response:
     """Take back an entry; the form shows its words again."""
     entry = visit.memory.data.undo(change=sent.text("change"))[0]
-    if not isinstance(entry, Entry):  # a form of another making
+    if not isinstance(entry, Entry):  # the form named a change that added no entry
         return go(visit, "/journal", "Undone")
     topic = "" if entry.titled else entry.topic
     visit.session.notices.append(
