@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from faults.damaged import CODES, COMMANDS, LOOKING, Patient, Said
+from recollect.hosts.hook import time_limit
 from scale import TORTURE
 
 FLIPS = 30 * TORTURE
@@ -90,6 +91,19 @@ def test_one_flipped_bit_where_no_text_is_gives_no_traceback(patient: Patient, p
         wal.write_bytes(data)
     for command in COMMANDS:
         reported(patient.says(command), place)
+
+
+def test_indexes_out_of_order_end_no_command_in_a_loop(patient: Patient) -> None:
+    """SQLite's DISTINCT seeks from value to value, so one that is out of order can send it round for ever."""
+    data = bytearray(patient.database.read_bytes())
+    for at in pages(data, 10):
+        first, middle = at + 8, at + 8 + 2 * (int.from_bytes(data[at + 3 : at + 5], "big") // 2)
+        data[first : first + 2], data[middle : middle + 2] = data[middle : middle + 2], data[first : first + 2]
+    patient.database.write_bytes(data)
+    with time_limit(30.0):
+        for command in COMMANDS:
+            reported(patient.says(command), "indexes lost their order")
+    assert patient.says("store verify").code == 0, "rebuild did not heal it"
 
 
 @pytest.mark.parametrize("bit", range(8))

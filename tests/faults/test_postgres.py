@@ -267,7 +267,7 @@ class _Held:
 
     def __enter__(self) -> threading.Event:
         self._thread.start()
-        self._inside.wait()
+        assert self._inside.wait(20), "the thread got no connection"
         return self._release
 
     def __exit__(self, *_: object) -> None:

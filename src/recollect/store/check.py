@@ -179,9 +179,9 @@ def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, in
 def dangling(tx: Tx) -> Iterator[Difference]:
     for table, column, target in references():
         for (missing,) in tx.rows(
-            f"SELECT DISTINCT {column} FROM {table.name} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
+            f"SELECT {column} FROM {table.name} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
             f"(SELECT 1 FROM {target.name} there WHERE there.space = :space AND there.{target.key[0]} = "
-            f"{table.name}.{column}) ORDER BY 1"
+            f"{table.name}.{column}) GROUP BY {column} ORDER BY {column}"
         ):
             yield missing, f"{table.name}.{column} names it, but it is not in {target.name}"
 

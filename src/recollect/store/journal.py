@@ -137,7 +137,7 @@ def hash_again(tx: Tx, hashed: Callable[[date, str], str]) -> None:
 
 
 def entry_days(tx: Tx) -> list[date]:
-    sql = "SELECT DISTINCT day FROM log_entries WHERE space = :space ORDER BY day"
+    sql = "SELECT day FROM log_entries WHERE space = :space GROUP BY day ORDER BY day"
     return [date.fromisoformat(day) for (day,) in tx.rows(sql)]
 
 
@@ -257,7 +257,7 @@ def wait_again(tx: Tx, id: str, *, at: int) -> None:
 
 
 def generators(tx: Tx, level: str) -> list[str]:
-    sql = "SELECT DISTINCT generator FROM nodes WHERE space = :space AND level = :level ORDER BY generator"
+    sql = "SELECT generator FROM nodes WHERE space = :space AND level = :level GROUP BY generator ORDER BY generator"
     return [generator for (generator,) in tx.rows(sql, level=level)]
 
 

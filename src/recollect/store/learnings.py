@@ -134,7 +134,7 @@ def listed(
         params["status"] = status
     if domain is not None:
         # Engines differ in what the lower case of a letter is.
-        every_one = tx.rows("SELECT DISTINCT domain FROM learnings WHERE space = :space AND domain IS NOT NULL")
+        every_one = tx.rows("SELECT domain FROM learnings WHERE space = :space AND domain IS NOT NULL GROUP BY domain")
         spelt = {f"domain{i}": known for i, (known,) in enumerate(every_one) if _same_word(known, domain)}
         where += f" AND domain IN ({', '.join(f':{name}' for name in spelt) or 'NULL'})"
         params |= spelt

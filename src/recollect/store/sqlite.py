@@ -81,6 +81,7 @@ WORTH_MERGING = 10  # a large index is merged when more than a tenth of it is in
 SMALL_CACHE = "PRAGMA cache_size=-1000"
 LARGE_CACHE = "PRAGMA cache_size=-16000"
 ONCE = 3  # transactions of an `inject`
+STEPS = 1_000_000  # of SQLite's machine, about 20 ms
 _PIECES = "SELECT count(*) FROM passage_words_idx GROUP BY segid"
 
 
@@ -189,6 +190,8 @@ class SqliteDb:
     def _opened(self) -> apsw.Connection:
         connection = apsw.Connection(os.fspath(self.path))
         connection.set_busy_timeout(self._busy_ms)
+        # Python acts on Ctrl-C and a hook's alarm only between its own instructions, so long statements call some.
+        connection.set_progress_handler(lambda: False, STEPS)
         connection.execute(
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
             + (SMALL_CACHE if self._begun <= ONCE else LARGE_CACHE)

@@ -170,7 +170,7 @@ def change(tx: Tx, id: str, **values: Any) -> None:
     """Set columns of a topic. The tree is told of a new name."""
     if values.get("name", name := columns(tx, id)["name"]) != name:
         day = "substr(entry_id, 5, 10)"  # of log/2026-03-02#1
-        sql = f"SELECT DISTINCT {day} FROM topic_entries WHERE space = :space AND topic_id = :id AND place = 1"
+        sql = f"SELECT {day} FROM topic_entries WHERE space = :space AND topic_id = :id AND place = 1 GROUP BY 1"
         journal.regroup(tx, [found for (found,) in tx.rows(sql, id=id)])
     db.update(tx, "topics", {"id": id}, **values)
 
