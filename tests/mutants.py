@@ -566,7 +566,7 @@ MUTANTS = (
     ),
     Mutant(
         name="server: trust of a person for every token",
-        where="store:Token.actor",
+        where="tend.tokens:Token.actor",
         old="trust=TRUST_OF[self.channel])",
         new='trust="human")',
         tests=(f"{REST}::test_trust_comes_from_the_token[sqlite]",),
@@ -762,7 +762,7 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: set aside without a word",
-        where="tend.verify:_spool",
+        where="tend.doctor:_spool",
         old="aside := spool.aside(project.spools)",
         new="aside := list[Path]()",
         tests=(
@@ -778,7 +778,7 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: verify ends with what it cannot compare",
-        where="tend.verify:_reporting",
+        where="tend.doctor:_reporting",
         old="    except (*UNREADABLE, BadInput) as error:",
         new="    except ZeroDivisionError as error:",
         tests=("tests/faults/test_any_damage.py::test_a_row_that_its_record_refuses_ends_neither_verify_nor_doctor",),
@@ -815,7 +815,7 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: verify passes over a log that a killed process wrote",
-        where="tend.verify:verify",
+        where="tend.doctor:verify",
         old="        documents.refresh_logs(ctx)\n",
         new="",
         tests=("tests/faults/test_agreement.py",),

@@ -20,7 +20,7 @@ from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Reje
 from recollect.distil.staged import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
 from recollect.store import db, events, passages
-from recollect.tend.verify import rebuild, verify
+from recollect.tend.doctor import rebuild, verify
 from recollect.text.staging import EXTERNAL, read_staging, slug_of
 from repos import Repo
 from samples import counted_ids

@@ -16,9 +16,9 @@ from recollect.core.clock import iso
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.distil.decision_levels import MODEL_CALLS, render_page
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.tend.doctor import rebuild, verify
 from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge
-from recollect.tend.verify import rebuild, verify
 from recollect.text.frame import ContextBudget
 
 SUCCESS = Review(outcome="success", result="It held", lesson="Measuring first saved a rewrite")

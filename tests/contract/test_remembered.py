@@ -16,7 +16,7 @@ from recollect.capture.documents import refresh_logs
 from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
 from recollect.memory.admin import Rescue
-from recollect.tend.verify import doctor
+from recollect.tend.doctor import doctor
 from recollect.text.frame import ContextBudget
 
 LOG = "2026-03-02.md"

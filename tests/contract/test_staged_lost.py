@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect import Memory
-from recollect.tend.verify import verify
+from recollect.tend.doctor import verify
 
 RULE = "Always pin the base image by digest"
 HAND = "## Never mock the database in tests\n\nA mock hid a broken migration in March.\n"

@@ -16,8 +16,8 @@ from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
 from recollect.store import passages
 from recollect.store import themes as theme_rows
+from recollect.tend.doctor import rebuild, verify
 from recollect.tend.purge import purge
-from recollect.tend.verify import rebuild, verify
 from recollect.text.themes import parse_index, parse_theme
 from recollect.text.tokens import tokens
 

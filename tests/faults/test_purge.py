@@ -18,7 +18,7 @@ from recollect.core.decision import NewDecision
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
 from recollect.core.learning import TaskVerdicts, Write
-from recollect.memory.sessions import keep
+from recollect.memory.spool import keep
 from recollect.store import decisions, events, model_rows, spool
 from recollect.store.project import backups_of
 from recollect.store.schema import BY_NAME

@@ -32,7 +32,7 @@ from recollect.core.context import Actor
 from recollect.core.errors import Refused
 from recollect.core.records import ALPHABET, record
 from recollect.memory import Memory
-from recollect.store.tokens import Token, TokenScope
+from recollect.tend.tokens import Token, TokenScope
 
 MOST_CALLERS = 10_000  # chosen: addresses remembered at once, about 2 MB
 

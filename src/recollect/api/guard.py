@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.api.wire import Denied, problem
-from recollect.store.tokens import SECRET_PREFIX
+from recollect.tend.tokens import SECRET_PREFIX
 
 logger = logging.getLogger(__name__)
 

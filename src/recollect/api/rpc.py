@@ -17,7 +17,7 @@ from recollect.api.bodies import DecisionBody, DecisionsWanted, ReviewBody, expl
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale
 from recollect.core.records import plain
 from recollect.memory import Memory
-from recollect.store.tokens import TokenScope
+from recollect.tend.tokens import TokenScope
 
 PARSE_ERROR = -32700  # this and the next four are JSON-RPC 2.0's
 INVALID_REQUEST = -32600

@@ -15,7 +15,7 @@ from pathlib import Path
 from recollect.core.errors import NotFound, RecollectError, Trouble
 from recollect.memory import Memory
 from recollect.store.files import content_hash
-from recollect.store.tokens import Token
+from recollect.tend.tokens import Token
 
 IDLE_SECONDS = 600  # chosen: a session asks again within minutes, and opening takes milliseconds
 BROKEN_SECONDS = 10  # chosen: how long requests are refused at once after a store could not be opened

@@ -1,4 +1,4 @@
-"""Changing learnings and decisions: who may, the new version, its event, and undo.
+"""Changing learnings and decisions: who may, the new version, and its event.
 
 A change that needs a person's consent goes to the inbox; `distil/inbox.py` carries it out when a person accepts it.
 """
@@ -9,13 +9,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from recollect.core.clock import parse_time
 from recollect.core.context import Context, Event, Tx, lowest
-from recollect.core.decision import Bridge, Decision, Reason
-from recollect.core.errors import BadInput, Forbidden, Proposed, Refused, Stale
+from recollect.core.decision import Decision
+from recollect.core.errors import BadInput, Proposed, Refused, Stale
 from recollect.core.learning import Learning
 from recollect.core.records import plain, record, replace
-from recollect.core.trust import LOWERS, PROPOSED, check_may, outranks
+from recollect.core.trust import LOWERS, PROPOSED, check_may
 from recollect.store import events
 from recollect.store.files import content_hash
 from recollect.text.sentences import clip
@@ -205,51 +204,3 @@ def check_version(before: Learning | Decision, expect: int | None) -> None:
             f"{before.id} is at version {before.version}, you edited version {expect!r}; "
             "read it again and repeat your edit. Nothing was overwritten"
         )
-
-
-def undo(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
-    """Take back the last change, or the one named. Undoing again goes one further back; a newer edit is never lost."""
-    with ctx.db.write(ctx.space) as tx:
-        change = events.last_undoable(tx, noun.name, besides=noun.unasked, change=named)
-        if not change:
-            raise Refused("that change was undone already" if named else "there is nothing to undo")
-        if any(outranks(event.trust, ctx.actor.trust) for event in change):  # an undo could set a confidence
-            by_person = any(event.trust == "human" for event in change)
-            by, may = ("a person", "a person") if by_person else ("an agent", "an agent or a person")
-            raise Forbidden(f"{by} made the last change, so only {may} may take it back")
-        undo_id, what = ctx.ids("change"), f"{noun.name}.undone"
-        restored: list[R] = []
-        for event in reversed(change):
-            current = before = noun.get(tx, event.subject)
-            if event.what != noun.begins:
-                if any(plain(getattr(current, name), name) != event.new[name] for name in _moved(noun, event.new)):
-                    raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
-                state = {name: _unplain(name, event.old[name]) for name in _moved(noun, event.old)}
-                before = replace(current, **state)
-            before = noun.undone(tx, ctx, event, before)
-            save(noun, tx, ctx, current, before, what, undo_id, _undo_of(event))
-            restored.append(noun.get(tx, event.subject))
-        if not events.happened(tx, undo_id):  # nothing changed; the event lets the next undo go further back
-            events.record(tx, ctx, change=undo_id, subject=change[0].subject, what=what, reason=_undo_of(change[0]))
-        return restored
-
-
-def _undo_of(event: Event) -> str:
-    return f"undo of {event.what} ({event.change})"
-
-
-def _moved(noun: Noun[R], values: Mapping[str, Any]) -> list[str]:
-    return [name for name in values if name in noun.state]
-
-
-def _unplain(name: str, value: Any) -> Any:
-    """The value of a field, from the form that an event keeps."""
-    if value is None:
-        return None
-    if name.endswith("_at"):
-        return parse_time(value)
-    if name == "reasons":
-        return tuple(Reason(**each) for each in value)
-    if name == "bridge":
-        return Bridge(**value)
-    return tuple(value) if name == "tags" else value

@@ -1,4 +1,4 @@
-"""Recording decisions and what becomes of them: review, edit, reverse, preserve; and undo for every noun.
+"""Recording decisions and what becomes of them: review, edit, reverse, preserve.
 
 Redaction and the quality gate come before anything is stored. A change drops the wisdom derived from the decision.
 """
@@ -6,23 +6,17 @@ Redaction and the quality gate come before anything is stored. A change drops th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from functools import partial
 
-from recollect.capture import log, log_text, topics
-from recollect.capture.change import Noun, changed, checked_reason, record_new, redaction, save, undo
-from recollect.capture.edit import LEARNING
+from recollect.capture.change import Noun, changed, checked_reason, record_new, redaction, save
 from recollect.core.clock import DAY, HOUR, iso, parse_time
-from recollect.core.context import Actor, Context, Event, Tx, lowest
+from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review, check_decision, policies_of
 from recollect.core.errors import BadInput, Refused, Rejected
-from recollect.core.journal import Entry
-from recollect.core.learning import Learning
 from recollect.core.records import record, replace, thousandths
 from recollect.core.trust import LOWERS, check_may
-from recollect.store import db, events
+from recollect.store import db
 from recollect.store import decisions as rows
-from recollect.store.topics import TopicRow
 from recollect.text.quality import is_status_update
 from recollect.text.storable import storable_record
 
@@ -221,33 +215,3 @@ DECISION = Noun(
     undone=_undone,
 )
 _changed = partial(changed, DECISION)
-
-
-def newest_undoable(
-    tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = (), files: bool = True
-) -> Event | None:
-    """The last event of the newest change that `by` may undo: anyone's, one actor's, or the change named.
-
-    Without `files` none to topics and logs, which are undone in the folder of their space.
-    """
-    look = partial(events.last_undoable, tx, change=change, who=who, but=but)
-    found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)]
-    if files:
-        found.append(look("topic"))
-        if by.trust == "human":  # what an agent wrote is taken back by its change alone
-            found.append(look("log", besides=(log_text.ACCEPTED,), trust="" if change else "human"))
-    return max((each[-1] for each in found if each), key=lambda event: event.seq, default=None)
-
-
-Undone = list[Learning] | list[Decision] | list[TopicRow] | list[Entry]
-
-
-def undo_newest(ctx: Context, *, change: str = "") -> Undone:
-    """Take back the newest change, or the one named. Again goes one further back."""
-    last = ctx.read(newest_undoable, by=ctx.actor, change=change)
-    if last is None:
-        raise Refused("that change was undone already" if change else "there is nothing to undo")
-    noun = last.what.partition(".")[0]
-    if noun in ("topic", "log"):
-        return topics.undo(ctx, named=change) if noun == "topic" else log.undo(ctx, last)
-    return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

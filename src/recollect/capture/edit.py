@@ -1,6 +1,6 @@
 """The life of a learning after capture: list, edit, tag, archive, restore, supersede, merge, pin.
 
-`capture/change.py` asks who may, writes the change with its event, and takes it back.
+`capture/change.py` asks who may and writes the change with its event; `capture/undo.py` takes it back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Capturing a learning: redaction and the quality gate first, then comparison with what is known.
+"""Capturing a learning, and moving one between rings.
 
-The same insight again raises the recurrence of the known learning. One that says otherwise replaces a known learning
-where that is certain; where it may contradict one, a person decides. Edits are in `capture/edit.py`.
+Redaction and the quality gate come first, then comparison with what is known. The same insight again raises the
+recurrence of the known learning. One that says otherwise replaces a known learning where that is certain; where it may
+contradict one, a person decides. Edits are in `capture/edit.py`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.capture.change import has_room, record_new, redaction, save, who
-from recollect.capture.edit import LEARNING
+from recollect.capture.edit import LEARNING, MOVED, archive
 from recollect.core.choices import Trust
 from recollect.core.context import TRUSTS, Context, Tx
-from recollect.core.errors import Forbidden, NoAnswer, Rejected
+from recollect.core.errors import Forbidden, NoAnswer, Refused, Rejected
 from recollect.core.learning import COIA, Learning, Task
 from recollect.core.new_learning import TAG_LIMIT, NewLearning
 from recollect.core.records import made, record, replace, thousandths
-from recollect.core.trust import outranks
+from recollect.core.trust import check_may, outranks
 from recollect.models.budget import embed
 from recollect.models.embed import LEAST_COSINE, judge_of
 from recollect.store import events, lookup, passages, tasks, vectors
@@ -34,6 +35,8 @@ COMPARED = 8  # candidates by words, and as many by meaning; the same insight is
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
 SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may word differently
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what changes when a person repeats it
+CARRIED = ("title", *COIA, "tags", "domain", "pattern_type")  # what a moved learning is learnt with
+ARRIVED = "learning.moved"
 UNASKED = NewLearning.pattern_type  # the type of a learning whose author named none
 UNTOUCHED = {
     **dict.fromkeys(("times_injected", "times_helpful", "times_not_helpful"), 0),
@@ -320,3 +323,36 @@ def _said(learning: Learning) -> str:
     """Title and action in one line, for a person who has to choose."""
     title, action = learning.title, learning.action
     return title if _plain(action) == _plain(title) else f"{title} — {action}"
+
+
+def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
+    """Move a learning from the space of `ctx` to another; `to` is what people call that.
+
+    The target is written first, then the source archived: a move that was cut off leaves both, and moving again merges
+    them. The learning keeps its trust and what it earned; the tasks and outcomes that it came from stay behind. Both
+    spaces record the move under one change id, by which `undo` finds both halves.
+    """
+    check_may(ctx.actor.trust, "learning", "move")
+    learning = ctx.read(rows.get, id)
+    if learning.status != "active":
+        raise Refused(f"{id} is {learning.out_of_use}; restore it first")
+    if target.space == ctx.space:
+        raise Refused(f"{id} is in ring {to} already")
+    ctx = ctx.as_one_change()
+    target = replace(target, ids=ctx.ids)
+    new = NewLearning(**{name: getattr(learning, name) for name in CARRIED})
+    done = learn(target.trusted_as(learning.trust), new, anyway=True, origin="move")
+    earned = {} if done.merged else {"confidence": learning.confidence}
+    with target.db.write(target.space) as tx:
+        if not done.merged:
+            rows.count_verdict(
+                tx,
+                done.learning.id,
+                helpful=learning.times_helpful,
+                not_helpful=learning.times_not_helpful,
+                stored=round(learning.confidence * 1000),
+                at=target.clock.now(),
+            )
+        events.record(tx, target, subject=done.learning.id, what=ARRIVED, new=earned, reason="moved here")
+    archive(ctx, id, reason=f"moved to ring {to} as {done.learning.id}", what=MOVED)
+    return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})

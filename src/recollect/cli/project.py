@@ -25,8 +25,8 @@ from recollect.models.configured import KINDS
 from recollect.store import project as projects
 from recollect.store import register
 from recollect.store.files import write_path
-from recollect.store.tokens import SCOPES, TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel, TokenScope
 from recollect.tend.status import ModelsStatus
+from recollect.tend.tokens import SCOPES, TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel, TokenScope
 from recollect.text.sentences import counted, how_long, named
 
 if TYPE_CHECKING:

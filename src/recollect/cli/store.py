@@ -28,9 +28,9 @@ from recollect.memory.admin import migrate as migrate_store
 from recollect.store import register
 from recollect.store.copies import check_file
 from recollect.store.project import Project
+from recollect.tend.doctor import Discrepancy
 from recollect.tend.export import Imported
 from recollect.tend.purge import Purged, PurgePlan
-from recollect.tend.verify import Discrepancy
 from recollect.text.sentences import counted
 
 

@@ -5,7 +5,7 @@ COIA is context (what were you working on), observation (what did you notice), i
 future work) and action (the specific change to make).
 
 Each kind of write is one record that holds everything about it, because a write that cannot reach the store waits as a
-file of the spool (`memory/sessions.py`). The room's function takes the same record: `turn(ctx, SessionTurn(...))`. The
+file of the spool (`memory/spool.py`). The room's function takes the same record: `turn(ctx, SessionTurn(...))`. The
 hook path loads this module.
 """
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from recollect.capture import decide, edit
+from recollect.capture import decide, edit, log, logs
 from recollect.capture.change import PROPOSAL, Noun
 from recollect.capture.learn import KIND as LEARNING_CONTRADICTION
+from recollect.capture.learn import move
 from recollect.capture.stage import (
     REMOVED,
     RESTORED,
@@ -24,13 +25,15 @@ from recollect.capture.stage import (
     refresh_passages,
     words_of,
 )
-from recollect.core.context import Context, Event, Tx
+from recollect.capture.undo import undo
+from recollect.core.context import ME, Context, Event, Tx
 from recollect.core.decision import DecisionEdit, Review
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
+from recollect.core.journal import NewEntry
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain, record
 from recollect.core.trust import check_may
-from recollect.distil import rings, staged, themes
+from recollect.distil import staged, themes
 from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE, EntryOutcome
 from recollect.models.embed import judge_of
 from recollect.store import events
@@ -56,6 +59,7 @@ MIN_OPPOSITION = 0.1
 section contradicts the entry, so one of its sentences does."""
 SETTLED = "document.settled"
 MERGED = "settled in the inbox: merge"
+ABOUT_PERSON, IN_PROJECTS = "about-you", "known-elsewhere"
 _LEARNING, _STAGED, _DOCUMENT = "learn_", "staged/", "doc/"
 
 
@@ -102,7 +106,7 @@ def take_back(ctx: Context, number: int) -> Escalation:
             change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
             refresh_passages(ctx)
     if any(event.what.startswith(("learning.", "decision.")) for event in done):
-        rings.undo(ctx, change=change)
+        undo(ctx, change=change)
     with ctx.db.write(ctx.space) as tx:
         if events.get_escalation(tx, number).resolved_at is not None:  # a restored entry reopens it too
             events.reopen_escalation(tx, number)
@@ -178,6 +182,18 @@ def _both_hold(item: Escalation) -> str:
     return f"Both hold: see {item.other.removeprefix(_DOCUMENT)}."
 
 
+def _bring_to_own_ring(ctx: Context, item: Escalation) -> None:
+    """Log the entry in the person's ring too; logs are permanent, so it also stays where it is."""
+    found = logs.entry(ctx, item.subject)
+    title, topic = (found.topic, None) if found.titled else (None, found.topic)
+    again = NewEntry(text=found.text, title=title, topic=topic, type=found.type)
+    log.add(ctx.rings.named(ctx, ME).trusted_as(found.trust), again)
+
+
+def _move_to_own_ring(ctx: Context, item: Escalation) -> None:
+    move(ctx, item.subject, ctx.rings.named(ctx, ME), to=ME)
+
+
 def _carry_out(ctx: Context, item: Escalation) -> None:
     """Make the proposed change, as the person who accepts it."""
     import msgspec  # heavy, and the cycle loads this module
@@ -245,12 +261,12 @@ EFFECTS: dict[str, Effects] = {
         "accept": (_carry_out, "the change is made, as yours"),
         **_DISMISS,
     },
-    rings.ABOUT_PERSON: {
-        "accept": (rings.entry_to_me, "the entry goes to your own ring, which sessions of every project read"),
+    ABOUT_PERSON: {
+        "accept": (_bring_to_own_ring, "the entry goes to your own ring, which sessions of every project read"),
         **_DISMISS,
     },
-    rings.IN_PROJECTS: {
-        "accept": (rings.learning_to_me, "the learning moves to your own ring, which sessions of every project read"),
+    IN_PROJECTS: {
+        "accept": (_move_to_own_ring, "the learning moves to your own ring, which sessions of every project read"),
         **_DISMISS,
     },
     "staging-size": _DISMISS,

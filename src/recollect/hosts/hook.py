@@ -158,7 +158,7 @@ def respond(
         if not in_ci(environ):
             _note(project, moment, error, clock)
     finally:
-        from recollect.memory.sessions import keep
+        from recollect.memory.spool import keep
 
         for write in writes:
             with suppress(RecollectError, OSError):

@@ -15,32 +15,32 @@ from typing import TYPE_CHECKING
 from recollect.capture import import_tools
 from recollect.capture.import_notes import ImportedPieces, bring_in
 from recollect.capture.import_tools import Source
+from recollect.capture.undo import undo
 from recollect.core.choices import Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Actor, Context
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.records import random_id, replace
-from recollect.distil import rings
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import open_context, open_database, open_vault
 from recollect.memory.rings import OpenRings
-from recollect.memory.sessions import retry
+from recollect.memory.spool import retry
 from recollect.models import configured
 from recollect.search import meaning
 from recollect.store import model_rows
 from recollect.store import project as projects
-from recollect.store import tokens as token_rows
 from recollect.store.files import content_hash, write_path, writing
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
-from recollect.tend import access, backup, purge
+from recollect.tend import backup, purge
+from recollect.tend import doctor as checks
 from recollect.tend import export as exports
 from recollect.tend import pending as asks
-from recollect.tend import verify as checks
+from recollect.tend import tokens as access
 from recollect.tend.backup import Backup, Migrated, OwnBackup, Restored, StoreSide
+from recollect.tend.doctor import Diagnosis, Discrepancy, doctor
 from recollect.tend.export import Exported, Mirrored, mirror
 from recollect.tend.purge import Purged, PurgePlan
-from recollect.tend.verify import Diagnosis, Discrepancy, doctor
 from recollect.text.sentences import counted
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Data(Facet):
     def backups(self) -> list[OwnBackup]:
         return backup.kept(self._project.database)
 
-    undo = call(rings.undo)
+    undo = call(undo)
     verify = call(checks.verify)
     rebuild = call(checks.rebuild)
     embed = call(meaning.refresh)
@@ -212,6 +212,6 @@ class ModelsFacet(Facet):
 
 class Tokens(Facet):
     new = call(access.new_token)
-    list = reads(token_rows.tokens)
+    list = reads(access.tokens)
     revoke = call(access.revoke_token)
     holder = call(access.holder)

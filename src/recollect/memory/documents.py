@@ -30,7 +30,7 @@ from recollect.store import journal as node_rows
 from recollect.store import topics as topic_rows
 from recollect.tend import kinds
 from recollect.tend.cycle import reindex
-from recollect.tend.verify import rebuild_tree
+from recollect.tend.doctor import rebuild_tree
 
 
 class Journal(Facet):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recollect.memory.admin import Data, ModelsFacet, Tokens
     from recollect.memory.documents import Journal, Staging, Texts, Themes, Topics
     from recollect.memory.records import Decisions, Inbox, Learnings, Work
-    from recollect.memory.sessions import Sessions
+    from recollect.memory.spool import Sessions
     from recollect.search.everything import Hit
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
@@ -52,7 +52,7 @@ FACETS = {
     **dict.fromkeys(("learnings", "decisions", "inbox", "work"), "records"),
     **dict.fromkeys(("journal", "themes", "texts", "staging", "topics"), "documents"),
     **dict.fromkeys(("data", "models", "tokens"), "admin"),
-    "sessions": "sessions",
+    "sessions": "spool",
 }
 
 
@@ -322,6 +322,6 @@ class Memory:
         from recollect.store import spool
 
         if spool.pending(self.project.spools):
-            from recollect.memory.sessions import replay
+            from recollect.memory.spool import replay
 
             replay(self.context, self.project)

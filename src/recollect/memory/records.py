@@ -8,14 +8,14 @@ from typing import Any
 from recollect.capture import change, decide, observe
 from recollect.capture import edit as edits
 from recollect.capture.decide import Decided
-from recollect.capture.learn import Captured
+from recollect.capture.learn import Captured, move
+from recollect.capture.undo import undo_noun
 from recollect.core.context import PROJECT
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
 from recollect.core.learning import Injection, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import MOST, as_record, as_text, check_page, checked
 from recollect.distil import decisions, inbox
-from recollect.distil.rings import move
 from recollect.feedback import confidence
 from recollect.inject.learnings import Chosen, NewInjection, choose
 from recollect.memory.memory import Facet, call, reads
@@ -67,7 +67,7 @@ class Learnings(Facet):
     merge = call(edits.merge)
     pin = call(edits.pin)
     adopt = call(partial(change.adopt, edits.LEARNING))
-    undo = call(partial(change.undo, edits.LEARNING))
+    undo = call(partial(undo_noun, edits.LEARNING))
     history = call(edits.history)
     injections = call(edits.injections)
 
@@ -94,7 +94,7 @@ class Decisions(Facet):
 
     reverse = call(decide.reverse)
     preserve = call(decide.preserve)
-    undo = call(partial(change.undo, decide.DECISION))
+    undo = call(partial(undo_noun, decide.DECISION))
     adopt = call(partial(change.adopt, decide.DECISION))
     compacted = call(decisions.compacted)
     wisdom = call(decisions.wisdom)

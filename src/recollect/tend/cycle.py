@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from recollect.capture import documents
+from recollect.capture.learn import known_insight
 from recollect.capture.observe import use_answers
 from recollect.capture.stage import refresh_passages
-from recollect.core.context import Context
+from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
 from recollect.core.records import record
 from recollect.core.trust import check_may
-from recollect.distil import consolidate, decisions, node_models, rings, themes
+from recollect.distil import consolidate, decisions, node_models, themes
+from recollect.distil.inbox import ABOUT_PERSON, IN_PROJECTS
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.models.budget import limited
 from recollect.search.meaning import refresh
-from recollect.store import db
+from recollect.store import db, events, journal, sessions
+from recollect.store import learnings as rows
 from recollect.store.project import Project
 from recollect.tend import backup
 from recollect.text.sentences import counted
 
 LEASE_SECONDS = 600  # a killed cycle blocks the next for at most this long; a cycle takes seconds
 NOTHING = "nothing due"
+SAME_INSIGHT = 3  # projects in which an insight came up, this one included, before it is proposed for the own ring
+ASKED_ABOUT = 20  # new learnings that one cycle asks other projects about; asking one takes milliseconds for each
+MOST_PROPOSED = 5  # proposals of a kind that may wait at once: an inbox of fifty is not read
+_PROPOSED_UNTIL = "rings"  # the state that remembers when proposals were last made
 
 
 @record
@@ -116,8 +123,52 @@ def _consolidation(ctx: Context) -> str:
 
 def _rings(ctx: Context) -> str:
     """Reported only where something waits for the person."""
-    made = rings.propose(ctx)
+    made = propose_for_own_ring(ctx)
     return f"{counted(made, 'proposal')} for your own ring (recollect inbox)" if made else ""
+
+
+def propose_for_own_ring(ctx: Context) -> int:
+    """Put into the inbox what is new since the last cycle and the person may want in their own ring.
+
+    These are entries about the person, and insights that came up in three projects; another project tells only
+    whether it knows an insight. Returns the number of proposals.
+    """
+    if not ctx.rings.has_me:
+        return 0
+    now, made = ctx.clock.now(), 0
+    since = min(int(ctx.read(journal.state, _PROPOSED_UNTIL) or 0), now)  # it is later where the clock was ahead
+    entries = ctx.read(sessions.entries_of_types, ("user",), limit=MOST_PROPOSED, since=since)
+    new, _ = ctx.read(
+        rows.listed,
+        status="active",
+        domain=None,
+        tag=None,
+        min_confidence=0,
+        sort="newest",
+        limit=ASKED_ABOUT,
+        offset=0,
+    )
+    new = [one for one in new if one.created_at > since and one.trust != "external"]
+    others = ctx.rings.count_elsewhere(lambda tx: [known_insight(tx, one, "agent") is not None for one in new])
+    with ctx.db.write(ctx.space) as tx:
+        for entry in entries[: MOST_PROPOSED - _waiting(tx, ABOUT_PERSON)]:
+            detail = {"title": entry.title, "text": entry.text[:300]}
+            reason = "it is about you rather than this project"
+            made += events.raise_escalation(
+                tx, kind=ABOUT_PERSON, subject=entry.id, reason=reason, detail=detail, at=now
+            )
+        wanted = [(one, count + 1) for one, count in zip(new, others, strict=False) if count + 1 >= SAME_INSIGHT]
+        for one, count in wanted[: MOST_PROPOSED - _waiting(tx, IN_PROJECTS)]:
+            reason = f"the same insight came up in {count} of your projects"
+            made += events.raise_escalation(
+                tx, kind=IN_PROJECTS, subject=one.id, reason=reason, detail={"title": one.title}, at=now
+            )
+        journal.put_state(tx, _PROPOSED_UNTIL, str(now))
+    return made
+
+
+def _waiting(tx: Tx, kind: str) -> int:
+    return min(sum(item.kind == kind for item in events.waiting_escalations(tx)), MOST_PROPOSED)
 
 
 def _documents(ctx: Context) -> str:

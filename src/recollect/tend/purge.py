@@ -32,8 +32,8 @@ from recollect.store.schema import BY_NAME
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.vault import FolderVault
 from recollect.tend import backup
+from recollect.tend.doctor import rebuild_tree
 from recollect.tend.kinds import KINDS, expected, kind_of
-from recollect.tend.verify import rebuild_tree
 from recollect.text import entries, nodes
 from recollect.text.nodes import log_path
 from recollect.text.redact import secrets_in

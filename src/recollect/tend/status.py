@@ -41,7 +41,7 @@ def naming_damage(ctx: Context) -> Iterator[None]:
     try:
         yield
     except (*UNREADABLE, BadInput) as error:  # a record refuses values that break its rules
-        from recollect.tend.verify import what_does_not_read  # loads every room, and is seldom needed
+        from recollect.tend.doctor import what_does_not_read  # loads every room, and is seldom needed
 
         first = next(what_does_not_read(ctx), None)
         if first is None:

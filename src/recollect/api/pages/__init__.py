@@ -2,15 +2,15 @@
 
 Each module has related pages with their routes; each route declares `Visiting` or `Changing` (see `api/auth.py`).
 Templates contain neither script nor style, because the content security policy allows only files. In modules of another
-name: inbox, themes (`staging`), topics, search (`journal`), sessions (`learnings`), tokens, settings (`entrance`).
+name: themes (`staging`), topics, search (`journal`), sessions (`learnings`), tokens, settings (`entrance`).
 """
 
 from __future__ import annotations
 
-from recollect.api.pages import base, decisions, entrance, home, journal, learnings, staging
+from recollect.api.pages import base, decisions, entrance, home, inbox, journal, learnings, staging
 
 ROUTES = (
     *(entrance.routes, entrance.static_routes, entrance.owner_routes),
     *(home.routes, learnings.routes, journal.routes),
-    *(staging.theme_routes, staging.routes, decisions.routes, base.work_routes),
+    *(staging.theme_routes, staging.routes, inbox.routes, decisions.routes, base.work_routes),
 )

@@ -28,7 +28,7 @@ from recollect.api.wire import Denied
 from recollect.core.errors import NotFound, RecollectError
 from recollect.core.records import record
 from recollect.core.settings import Settings
-from recollect.store.tokens import SCOPES, TOKEN_CHANNELS
+from recollect.tend.tokens import SCOPES, TOKEN_CHANNELS
 
 routes = page_router("")
 

@@ -1,0 +1,136 @@
+"""Undo: taking back the newest change, or the one named, to learnings, decisions, topics or the log, in any ring.
+
+A newer edit is never lost, and undoing again goes one further back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any
+
+from recollect.capture import log, log_text, topics
+from recollect.capture.change import Noun, R, save
+from recollect.capture.decide import DECISION
+from recollect.capture.edit import LEARNING, MOVED
+from recollect.capture.learn import ARRIVED
+from recollect.core.clock import parse_time
+from recollect.core.context import PROJECT, Actor, Context, Event, Tx
+from recollect.core.decision import Bridge, Decision, Reason
+from recollect.core.errors import Forbidden, Refused, Stale
+from recollect.core.journal import Entry
+from recollect.core.learning import Learning
+from recollect.core.records import plain, replace
+from recollect.core.trust import outranks
+from recollect.store import events
+from recollect.store.topics import TopicRow
+
+Undone = list[Learning] | list[Decision] | list[TopicRow] | list[Entry]
+
+
+def undo(ctx: Context, *, change: str = "") -> Undone:
+    """Take back the newest change (in a ring, the caller's newest) or the one named here; of a move both halves."""
+    skipped: list[str] = []
+    mine = partial(_newest, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped, files=False)
+    while True:
+        found = [(PROJECT, ctx.read(_newest, by=ctx.actor, change=change, but=skipped))]
+        found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
+        known = [(name, last) for name, last in found if last]
+        if not known or (change and known[0][0] != PROJECT):
+            raise Refused("that change was undone already" if change else "there is nothing to undo")
+        name, last = max(known, key=lambda pair: _later(pair[1]))
+        if last.what not in (MOVED, ARRIVED):
+            return _undo_in(_space(ctx, name), change=last.change)
+        halves = [(name, half) for name, half in known if half.change == last.change and half.what in (MOVED, ARRIVED)]
+        if PROJECT in dict(halves) or len(halves) == 2:
+            break
+        skipped.append(last.change)  # a move between a ring and another project, which takes it back whole
+    if len(halves) == 1 and (broken := ctx.rings.left_out):
+        raise Refused(f"the last change is a move, and ring {', '.join(broken)} cannot be read now; try again later")
+    halves.sort(key=lambda pair: pair[1].what == MOVED)  # cut off between the two, it can be taken back again
+    restored = [_undo_in(_space(ctx, name), change=last.change) for name, _ in halves]
+    return [each for half in reversed(restored) for each in half]  # type: ignore[return-value]
+
+
+def _space(ctx: Context, name: str) -> Context:
+    return ctx if name == PROJECT else ctx.rings.named(ctx, name)  # a caller of the server may use no other
+
+
+def _later(event: Event) -> tuple[int, bool]:
+    """Of a move within one millisecond, leaving the source is the later half."""
+    return event.at, event.what == MOVED
+
+
+def _newest(
+    tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = (), files: bool = True
+) -> Event | None:
+    """The last event of the newest change that `by` may undo: anyone's, one actor's, or the change named.
+
+    Without `files` none to topics and logs, which are undone in the folder of their space.
+    """
+    look = partial(events.last_undoable, tx, change=change, who=who, but=but)
+    found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)]
+    if files:
+        found.append(look("topic"))
+        if by.trust == "human":  # what an agent wrote is taken back by its change alone
+            found.append(look("log", besides=(log_text.ACCEPTED,), trust="" if change else "human"))
+    return max((each[-1] for each in found if each), key=lambda event: event.seq, default=None)
+
+
+def _undo_in(ctx: Context, *, change: str = "") -> Undone:
+    """Take back the newest change, or the one named. Again goes one further back."""
+    last = ctx.read(_newest, by=ctx.actor, change=change)
+    if last is None:
+        raise Refused("that change was undone already" if change else "there is nothing to undo")
+    noun = last.what.partition(".")[0]
+    if noun in ("topic", "log"):
+        return topics.undo(ctx, named=change) if noun == "topic" else log.undo(ctx, last)
+    return undo_noun(LEARNING, ctx, named=change) if noun == "learning" else undo_noun(DECISION, ctx, named=change)
+
+
+def undo_noun(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
+    """Take back the last change, or the one named. Undoing again goes one further back; a newer edit is never lost."""
+    with ctx.db.write(ctx.space) as tx:
+        change = events.last_undoable(tx, noun.name, besides=noun.unasked, change=named)
+        if not change:
+            raise Refused("that change was undone already" if named else "there is nothing to undo")
+        if any(outranks(event.trust, ctx.actor.trust) for event in change):  # an undo could set a confidence
+            by_person = any(event.trust == "human" for event in change)
+            by, may = ("a person", "a person") if by_person else ("an agent", "an agent or a person")
+            raise Forbidden(f"{by} made the last change, so only {may} may take it back")
+        undo_id, what = ctx.ids("change"), f"{noun.name}.undone"
+        restored: list[R] = []
+        for event in reversed(change):
+            current = before = noun.get(tx, event.subject)
+            if event.what != noun.begins:
+                if any(plain(getattr(current, name), name) != event.new[name] for name in _moved(noun, event.new)):
+                    raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
+                state = {name: _unplain(name, event.old[name]) for name in _moved(noun, event.old)}
+                before = replace(current, **state)
+            before = noun.undone(tx, ctx, event, before)
+            save(noun, tx, ctx, current, before, what, undo_id, _undo_of(event))
+            restored.append(noun.get(tx, event.subject))
+        if not events.happened(tx, undo_id):  # nothing changed; the event lets the next undo go further back
+            events.record(tx, ctx, change=undo_id, subject=change[0].subject, what=what, reason=_undo_of(change[0]))
+        return restored
+
+
+def _undo_of(event: Event) -> str:
+    return f"undo of {event.what} ({event.change})"
+
+
+def _moved(noun: Noun[R], values: Mapping[str, Any]) -> list[str]:
+    return [name for name in values if name in noun.state]
+
+
+def _unplain(name: str, value: Any) -> Any:
+    """The value of a field, from the form that an event keeps."""
+    if value is None:
+        return None
+    if name.endswith("_at"):
+        return parse_time(value)
+    if name == "reasons":
+        return tuple(Reason(**each) for each in value)
+    if name == "bridge":
+        return Bridge(**value)
+    return tuple(value) if name == "tags" else value
