@@ -3,10 +3,10 @@
 Each reader gives pieces (`capture/import_notes.py`); nothing here writes.
 
 - Claude Code's auto memory is a folder of one-fact files with a type, and MEMORY.md that lists them. The four types are
-  the journal's own, so a fact becomes an entry of its type. Lines of MEMORY.md that link to no such file are entries.
-- claude-mem has a database. A session's summary becomes an entry of its day. An observation that says what to do
-  becomes a learning, any other an entry; so does a decision, because nobody stated a confidence when it was made.
-  Prompts are left out, because summaries say what was asked, and so is what claude-mem calls sensitive.
+  the journal's own, so a fact becomes an entry of its type. So do lines of MEMORY.md that link to no such file.
+- claude-mem has a database. A session's summary becomes an entry. An observation that says what to do becomes a
+  learning, any other an entry; so does a decision, because nobody stated a confidence. Prompts are left out, because
+  summaries say what was asked, and so is what claude-mem calls sensitive.
 - A Markdown note of basic-memory or Obsidian becomes one entry of type reference, whole: cut up, it would lose its
   subject. Its observations (`- [category] text #tag`) that say what to do become learnings beside it.
 """

@@ -184,12 +184,12 @@ def _refusal(coia: Coia, type: DiscoveryType) -> Refusal | None:
     return learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
 
 
-def learn_text(ctx: Context, text: str, **given: Any) -> Captured:
+def learn_text(ctx: Context, text: str, *, anyway: bool = False, **given: Any) -> Captured:
     """Learn from one text: its sentences are sorted into the fields of a learning, `given` fields hold as they are."""
     kind = given.get("pattern_type")
     type: DiscoveryType = "blocker" if kind == "gotcha" else "constraint" if kind == "constraint" else "pattern"
     coia = extract(type, text, "", "")
-    if refusal := _refusal(coia, type):
+    if not anyway and (refusal := _refusal(coia, type)):
         raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase}")
     made = {name: getattr(coia, name) for name in ("title", *COIA, "tags", "domain")}
     return learn(ctx, checked(NewLearning, {**made, **given}), anyway=True)

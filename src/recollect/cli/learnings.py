@@ -120,6 +120,7 @@ def learn() -> None:
 
 
 @learn.command()
+@click.argument("text", required=False)
 @click.option("--title", help="Words that a search for this problem would use; at most 100 characters.")
 @click.option("--context", help="What were you working on?")
 @click.option("--observation", help="What did you notice?")
@@ -140,16 +141,19 @@ def learn() -> None:
 @click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
 @to_ring
 @answers
-def add(memory: Memory, to: str, **given: Any) -> Output:
-    """Add a learning. Without options, your editor opens."""
+def add(memory: Memory, text: str | None, to: str, **given: Any) -> Output:
+    """Add a learning: the insight in one TEXT, or all of its fields. Without either, your editor opens."""
     fields = {name: given.pop(name) for name in NAMES}
     with ExitStack() as editing:
-        if not any(fields.values()):
-            fields = dict(editing.enter_context(typed_in_editor({})))
-        missing = [name for name in NAMES if not fields.get(name)]
-        if missing:
-            raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
-        captured = memory.learn(**fields, **given, to=to)
+        if text:
+            chosen = {name: value for name, value in (fields | given).items() if value}
+            captured = memory.learnings.remember(text, **chosen, to=to)
+        else:
+            if not any(fields.values()):
+                fields = dict(editing.enter_context(typed_in_editor({})))
+            if missing := [name for name in NAMES if not fields.get(name)]:
+                raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}, or one TEXT alone")
+            captured = memory.learn(**fields, **given, to=to)
     learning = captured.learning
     said = f"saved {learning.id}" + (f" in ring {to}" if to != PROJECT else "")
     if captured.merged:

@@ -12,7 +12,7 @@ index alone, before any passage is read; without grades all passages with the sa
 lengths with the same typical length. After a change to the grades the index has to be made again (`recollect store
 rebuild`).
 
-Names of tables and columns are ours, never a caller's. Knows nothing about what the rows mean.
+Names of tables and columns are ours, never a caller's.
 """
 
 from __future__ import annotations

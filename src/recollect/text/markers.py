@@ -149,7 +149,7 @@ _ACTION_FILLERS: dict[DiscoveryType, str] = {
     "dependency": f"{IMPLIED}Check that it is available.",
 }
 _WORKING_ON = "Working on: {work}"
-_WORKING = "Working on a task without a name"
+_WORKING = "Noted outside a named task"
 
 
 def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:

@@ -197,7 +197,7 @@ def test_what_the_text_does_not_say_is_marked_as_implied_and_not_called_stated(k
 
 
 def test_without_names_the_context_says_so() -> None:
-    assert extract("pattern", "x works", "", " ").context == "Working on a task without a name"
+    assert extract("pattern", "x works", "", " ").context == "Noted outside a named task"
 
 
 @pytest.mark.parametrize(
