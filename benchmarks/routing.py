@@ -30,7 +30,7 @@ from recollect.distil.staged import PLACES
 from recollect.models.embed import SentenceModel, default_files
 from recollect.store.git import Repository
 from recollect.text.documents import sections
-from recollect.text.route import DECIDED, Likeness, Router, manner
+from recollect.text.route import DECIDED, NEW_FILE, Likeness, Router, manner
 from recollect.text.staging import StagedEntry, read_staging
 
 
@@ -38,11 +38,12 @@ def figures(data: dict[str, Any], alike: Likeness | None, misses: bool) -> dict[
     router = Router(data["documents"], alike=alike)
     document = heading = astray = 0
     for entry in data["entries"]:
-        placed = router.place(entry["title"], entry["body"])
+        placed = next(iter(router.ranked(entry["title"], entry["body"])), NEW_FILE)
         document += entry["path"] == placed.path
         heading += (entry["path"], entry["heading"]) == (placed.path, placed.heading)
         others = {path: text for path, text in data["documents"].items() if path != entry["path"]}
-        astray += bool(Router(others, alike=alike).place(entry["title"], entry["body"]).heading)
+        elsewhere = Router(others, alike=alike).ranked(entry["title"], entry["body"])
+        astray += any(each.heading for each in elsewhere[:1])
         if misses and (entry["path"], entry["heading"]) != (placed.path, placed.heading):
             print(f"  {entry['title']!r}: {placed.where} {placed.score}")
     count = len(data["entries"])

@@ -499,7 +499,8 @@ def test_an_entry_brought_back_against_a_newer_one_is_placed_once_that_is_settle
     memory.staging.restore("retry-failed-jobs-up-to-3-times")
     make_due_again(project)
     assert fates(memory.staging.consolidate())[three] == "contradiction"
-    matter = next(each for each in memory.inbox.waiting() if each.subject.endswith("3-times"))
+    matter = memory.inbox.waiting()[0]
+    assert (matter.subject, matter.other) == (f"staged/{slug_of(RIVALS[1])}", f"staged/{slug_of(three)}")
     memory.inbox.resolve(matter.number, verb)
     make_due_again(project)
     assert fates(memory.staging.consolidate())[three] == "consolidated"
@@ -539,6 +540,40 @@ def test_what_a_person_said_of_two_entries_is_done_and_not_asked_again(
     make_due_again(project)
     found = fates(memory.staging.consolidate())
     assert {title: fate for title, fate in found.items() if title in RIVALS} == dict.fromkeys(placed, "consolidated")
+    assert memory.inbox.waiting() == []
+
+
+# By words alone their conflict is unsure: a negation, and words that only one of them has.
+DOUBTFUL = ("Quote every path in shell scripts", "Do not quote a path in shell scripts on macOS")
+
+
+@pytest.mark.parametrize("same_day", [True, False])
+def test_two_entries_that_may_exclude_each_other_wait_for_a_person(project: Project, same_day: bool) -> None:
+    older, newer = {DOUBTFUL[0]: "Spaces split it."}, {DOUBTFUL[1]: "It breaks globs."}
+    project.begin({**RIPE, **older, **(newer if same_day else {})}, later=None if same_day else newer)
+    memory = project.memory()
+    found = fates(memory.staging.consolidate())
+    assert [found[title] for title in DOUBTFUL] == ["contradiction", "contradiction"]
+    assert set(DOUBTFUL) < set(project.titles())
+    (matter,) = memory.inbox.waiting()
+    assert [matter.subject, matter.other] == [f"staged/{slug_of(title)}" for title in reversed(DOUBTFUL)]
+    assert ("may" in matter.reason, matter.detail["known"]) == (True, DOUBTFUL[0])
+
+
+@pytest.mark.parametrize(
+    ("verb", "placed"), [("keep-old", DOUBTFUL[:1]), ("keep-new", DOUBTFUL[1:]), ("dismiss", DOUBTFUL)]
+)
+def test_what_a_person_said_of_entries_that_may_exclude_each_other_is_done(
+    project: Project, verb: str, placed: tuple[str, ...]
+) -> None:
+    project.begin({**RIPE, DOUBTFUL[0]: "Spaces split it."}, later={DOUBTFUL[1]: "It breaks globs."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    project.repo.commit(START, {})
+    memory.inbox.resolve(1, verb)
+    make_due_again(project)
+    found = fates(memory.staging.consolidate())
+    assert {title: fate for title, fate in found.items() if title in DOUBTFUL} == dict.fromkeys(placed, "consolidated")
     assert memory.inbox.waiting() == []
 
 

@@ -176,16 +176,22 @@ class _Run:
             return self._leave(one, "consolidated", path, "was placed by an earlier run that did not finish")
         gone = self._gone()
         others = [each for each in self.file.entries if each.entry.slug not in gone and not each.entry.external]
-        if newer := self.checks.superseding(one, others):
-            if not was_restored(self.ctx, entry.slug):
-                return self._leave(one, "superseded", newer.known.id, newer.comparison.reason, newer)
-            if asked := self._contradicted(one, newer):
-                return asked
-        if disputed := self._conflict_of_one_day(one, others):
-            return disputed
+        beside = self.checks.beside(one, others)
+        for each in (each for each in beside if each.found.comparison.conflicts):
+            newer, older = both = each.newer, each.older
+            if each.later and each.found.comparison.sure and not was_restored(self.ctx, older.slug):
+                if older is entry:
+                    return self._leave(
+                        one, "superseded", f"staged/{newer.slug}", each.found.comparison.reason, each.found
+                    )
+            # Edited or brought back, an entry became the newer one: the answer is under the other order.
+            elif not any(self._resolution(CONTRADICTION, a.slug, f"staged/{b.slug}") for a, b in (both, both[::-1])):
+                self._ask(newer, each.found)
+                other = older if newer is entry else newer
+                return self._disputed(one, f"staged/{other.slug}", each.found)
         known = staging_checks.all_known(self.ctx, self.documents, entry)
-        older = [staging_checks.known_in_entry(each.entry) for each in others if each.entry.first < entry.first]
-        found = self.checks.settle(entry, known) or self.checks.repeating(entry, older)
+        repeated = (each.found for each in beside if each.newer is entry and each.found.comparison.repeats)
+        found = self.checks.settle(entry, known) or next(repeated, None)
         if found and not found.comparison.repeats:
             if asked := self._contradicted(one, found):
                 return asked
@@ -205,23 +211,10 @@ class _Run:
         if settled or self._both_stand(one, found):
             return None
         self._ask(one.entry, found)
-        return self._disputed(one, found)
+        return self._disputed(one, found.known.id, found)
 
-    def _conflict_of_one_day(self, one: Aged, others: list[Aged]) -> EntryOutcome | None:
-        """Of two entries of one day neither is newer: ask a person, once for both."""
-        for found in self.checks.contradicting_same_day(one, others):
-            other = next(each.entry for each in others if found.known.id == f"staged/{each.entry.slug}")
-            older, newer = sorted((one.entry, other), key=lambda entry: entry.first)
-            if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
-                said = found.comparison
-                if newer is not one.entry:
-                    said = replace(said, claim=said.against, against=said.claim)
-                self._ask(newer, Match(known=staging_checks.known_in_entry(older), comparison=said))
-                return self._disputed(one, found)
-        return None
-
-    def _disputed(self, one: Aged, found: Match) -> EntryOutcome:
-        return self._stay(one, "contradiction", found.known.id, found.comparison.question, found.comparison.score)
+    def _disputed(self, one: Aged, other: str, found: Match) -> EntryOutcome:
+        return self._stay(one, "contradiction", other, found.comparison.question, found.comparison.score)
 
     def _both_stand(self, one: Aged, found: Match) -> bool:
         """Whether a person kept both this entry and another one that has since been placed in a document."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from functools import lru_cache
 from typing import Literal, TypeVar
 
@@ -87,6 +88,16 @@ def known_in_entry(entry: StagedEntry) -> KnownText:
 
 
 @record
+class Neighbours:
+    """Two staged entries; `found` is the older, compared with the newer; `later` where that is of a later day."""
+
+    newer: StagedEntry
+    older: StagedEntry
+    found: Match
+    later: bool
+
+
+@record
 class Checks:
     """What entries are compared with, and how; one for a run."""
 
@@ -96,58 +107,57 @@ class Checks:
     met: dict[str, list[str]]
     """For each entry that was compared, how: which claim met which, and why."""
 
-    def superseding(self, one: Aged, others: Sequence[Aged]) -> Match | None:
-        """A newer staged entry that contradicts this one."""
-        newer = [known_in_entry(each.entry) for each in others if _is_newer(each, one)]
-        return next((m for m in self._related(known_in_entry(one.entry), newer) if _certain(m)), None)
-
-    def contradicting_same_day(self, one: Aged, others: Sequence[Aged]) -> Sequence[Match]:
-        """The other entries of the same day that contradict this one: neither is the newer."""
-        rivals = [each.entry for each in others if each.added == one.added and each.entry.slug != one.entry.slug]
-        found = self._related(known_in_entry(one.entry), [known_in_entry(each) for each in rivals])
-        return [match for match in found if _certain(match)]
+    def beside(self, one: Aged, others: Sequence[Aged]) -> list[Neighbours]:
+        """This staged entry with each other one near it, as two texts of which one is newer; sure answers first."""
+        entries = {f"staged/{each.entry.slug}": each for each in others if each.entry.slug != one.entry.slug}
+        found = []
+        for side in (True, False):  # the entries that are newer than this one, then the older ones
+            known = [known_in_entry(each.entry) for each in entries.values() if (_order(each) > _order(one)) is side]
+            for match in self._related(known_in_entry(one.entry), known, newer=side):
+                older, newer = sorted((one, entries[match.known.id]), key=_order)
+                pair = replace(match, known=known_in_entry(older.entry))
+                pair = replace(pair, comparison=self._judged(newer.entry, pair))
+                days = [_order(each)[:2] for each in (older, newer)]
+                found.append(Neighbours(newer=newer.entry, older=older.entry, found=pair, later=days[0] < days[1]))
+        return sorted(found, key=lambda each: not each.found.comparison.sure)
 
     def settle(self, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
         """The known text that contradicts this entry, or may, or else says all of it."""
         found = self._related(known_in_entry(entry), known)
-        if certain := next((match for match in found if _certain(match)), None):
+        if certain := next((each for each in found if each.comparison.conflicts and each.comparison.sure), None):
             return certain
         if same := next((match for match in found if match.comparison.repeats), None):
             return same
         # What may only be a repetition is placed: on strangers' pairs fewer than half of such doubts were right.
-        doubts = [match for match in found if match.comparison.conflicts]
-        for doubt in sorted(doubts, key=lambda match: -match.comparison.score):
-            judged = answered(self.ctx, compare_question(entry, doubt.known)).value
-            if judged == "redundant":
-                return replace(doubt, comparison=replace(doubt.comparison, kind="same", sure=True))
-            if judged != "compatible":
-                return doubt
+        for doubt in sorted(found, key=lambda match: -match.comparison.score):
+            judged = self._judged(entry, doubt)
+            if judged.conflicts or judged.repeats:
+                return replace(doubt, comparison=judged)
         return None
 
-    def repeating(self, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
-        """A known text that says all of this entry."""
-        return next((m for m in self._related(known_in_entry(entry), known) if m.comparison.repeats), None)
+    def _judged(self, entry: StagedEntry, found: Match) -> Comparison:
+        """The comparison; a conflict that is not sure as a model sees it, where one is configured."""
+        said = found.comparison
+        if said.sure or not said.conflicts:
+            return said
+        judged = answered(self.ctx, compare_question(entry, found.known)).value
+        if judged == "redundant":
+            return replace(said, kind="same", sure=True)
+        return replace(said, kind="near") if judged == "compatible" else said
 
-    def _related(self, entry: KnownText, known: Sequence[KnownText]) -> list[Match]:
-        """The known texts near an entry, each compared with it."""
+    def _related(self, entry: KnownText, known: Sequence[KnownText], *, newer: bool = False) -> list[Match]:
+        """The known texts near an entry, each compared with it; `newer` where they are newer than the entry."""
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
-        found = [
-            Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()
-        ]
+        pairs = {id: (said, entry.claims) if newer else (entry.claims, said) for id, said in near.items()}
+        found = [Match(known=by_id[id], comparison=compare(a, b, self.judge)) for id, (a, b) in pairs.items()]
         self.met.setdefault(entry.id, []).extend(f"{match.known.id}: {match.comparison.explained}" for match in found)
         return found
 
 
-def _certain(match: Match) -> bool:
-    return match.comparison.conflicts and match.comparison.sure
-
-
-def _is_newer(one: Aged, other: Aged) -> bool:
-    """Whether an entry was added on a later day; one that is not committed yet is the newest."""
-    if one.added is None or other.added is None:
-        return one.added is None and other.added is not None
-    return one.added > other.added
+def _order(one: Aged) -> tuple[bool, date, int]:
+    """When an entry was added: its day, then its line. One that is not committed yet is the newest."""
+    return one.added is None, one.added or date.max, one.entry.first
 
 
 class CallsUsedUp(Exception):

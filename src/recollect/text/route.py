@@ -128,10 +128,6 @@ class Router:
             if near[best[path]] >= least
         ]
 
-    def place(self, title: str, body: str = "", ignored: Collection[str] = ()) -> Placement:
-        """The likeliest place, or a new file where nothing is near."""
-        return next(iter(self.ranked(title, body, ignored)), NEW_FILE)
-
     def _placement(self, at: int, near: Sequence[float], chance: float) -> Placement:
         """Under the nearest section of a document, or under a heading of its own where none is about the same."""
         path, chance = self._pieces[at].path, round(chance, 3)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from recollect.text.documents import (
     without_block,
     without_sentences,
 )
-from recollect.text.route import Router, is_target, manner
+from recollect.text.route import NEW_FILE, Placement, Router, is_target, manner
 from recollect.text.staging import merge_staging
 
 DOCUMENT = """# Testing
@@ -79,11 +80,16 @@ def test_a_block_that_was_edited_or_stands_twice_is_not_taken_out() -> None:
 # Routing
 
 
+def place(router: Router, title: str, body: str = "", ignored: Collection[str] = ()) -> Placement:
+    """The likeliest place, or a new file where nothing is near."""
+    return next(iter(router.ranked(title, body, ignored)), NEW_FILE)
+
+
 def test_nearly_all_learnings_are_placed_where_a_reader_would_put_them() -> None:
     assert (len(ROUTING["entries"]), len(ROUTING["documents"])) == (40, 8)
     right = 0
     for entry in ROUTING["entries"]:
-        placed = Router(ROUTING["documents"]).place(entry["title"], entry["body"])
+        placed = place(Router(ROUTING["documents"]), entry["title"], entry["body"])
         right += (placed.path, placed.heading) == (entry["path"], entry["heading"])
     assert right >= 39
 
@@ -91,29 +97,29 @@ def test_nearly_all_learnings_are_placed_where_a_reader_would_put_them() -> None
 def test_no_learning_goes_under_a_heading_about_something_else() -> None:
     for entry in ROUTING["entries"]:
         others = {path: text for path, text in ROUTING["documents"].items() if path != entry["path"]}
-        assert Router(others).place(entry["title"], entry["body"]).heading == ""
+        assert place(Router(others), entry["title"], entry["body"]).heading == ""
 
 
 def test_a_few_words_in_common_with_a_rule_make_a_section_of_its_own_beside_it() -> None:
     rules = "# Learnings\n\n## Name a unit test after the behaviour it checks\n\nA reader sees what broke.\n"
     new = "Never retry a failing test until it is green", "A flaky test hides a race; quarantine it and file a bug."
-    assert Router({"memory/shared.md": rules}).place(*new).heading == ""
+    assert place(Router({"memory/shared.md": rules}), *new).heading == ""
 
 
 def test_where_no_document_is_near_a_new_file_is_proposed() -> None:
-    assert Router(ROUTING["documents"]).place("Book travel through the portal").path == ""
-    assert Router({}).place("Anything").path == ""
+    assert place(Router(ROUTING["documents"]), "Book travel through the portal").path == ""
+    assert place(Router({}), "Anything").path == ""
 
 
 def test_a_document_that_fits_without_a_fitting_heading_gets_a_new_one() -> None:
     document = "# Stripe\n\nStripe webhooks arrive late. Stripe signs webhooks.\n\n## Zebra\n\nBlack and white.\n"
-    assert Router({"docs/stripe.md": document}).place("Stripe webhooks arrive twice").where == "docs/stripe.md"
+    assert place(Router({"docs/stripe.md": document}), "Stripe webhooks arrive twice").where == "docs/stripe.md"
 
 
 def test_meaning_counts_beside_words_when_it_is_known() -> None:
     documents = {"a.md": "# A\n\n## Felines\n\nPurring.\n", "b.md": "# B\n\n## Canines\n\nBarking.\n"}
     router = Router(documents, alike=lambda _, others: [float("Felines" in other) for other in others])
-    placed = router.place("Cats meow")
+    placed = place(router, "Cats meow")
     assert (placed.path, placed.heading) == ("a.md", "felines")
 
 
@@ -369,9 +375,9 @@ def test_the_form_that_learnings_share_brings_none_of_them_nearer_to_a_document(
     texts = [f"{rule}\n\nWhy: it cost an afternoon.\n\nHow to apply: whenever you touch this code." for rule in rules]
     documents = {"docs/ops.md": f"# Ops\n\n## Deploys\n\nDeploy from main.\n\n### {texts[0]}\n"}
     router = Router(documents)
-    assert router.place("", texts[1]).heading == "deploys"
+    assert place(router, "", texts[1]).heading == "deploys"
     form = manner(texts)
-    assert [router.place("", text, form).heading for text in texts] == ["deploys", "", ""]
+    assert [place(router, "", text, form).heading for text in texts] == ["deploys", "", ""]
 
 
 def test_a_document_attracts_what_is_like_entries_that_went_there_before() -> None:
@@ -412,4 +418,4 @@ def test_archives_changelogs_generated_files_and_what_a_split_left_are_no_target
     path: str, text: str, target: bool
 ) -> None:
     assert is_target(path, text) == target
-    assert (Router({path: text}).place("Mock the clock in tests").path == path) == target
+    assert (place(Router({path: text}), "Mock the clock in tests").path == path) == target
