@@ -844,7 +844,7 @@ MUTANTS = (
     Mutant(
         name="fault: a verdict in a shown element counts",
         where="text:own_lines",
-        old="            and ends.setdefault(end, text.rfind(end)) > at",
+        old="            and _next(text, end, at, following) < len(text)",
         new="            and len(text) < at",
         tests=("tests/unit/text/test_markers_signals.py",),
     ),

@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """The long campaign in parts, one process after the other; what is done is not done again.
 
-    python tests/torture.py [WORD…]          all parts, or those whose kind holds a word; `make torture` runs all
+    python tests/torture.py [WORD…]          all parts, or those whose kind or name holds a word; `make torture` runs all
 
 `tmp/torture.json` remembers each part with its source's state, so a run that was stopped goes on where it stopped, and a
 part is run again when the source changed (`KEEP=1` keeps it). `tmp/torture.md` is the summary: counts by kind, what failed.
@@ -136,7 +136,7 @@ def main() -> int:
         key = f"{part.kind}: {part.name}"
         known = done.get(key, {})
         same = known.get("source") == source or "KEEP" in os.environ
-        if (wanted and not any(word in part.kind for word in wanted)) or (known.get("rc") == 0 and same):
+        if (wanted and not any(word in key for word in wanted)) or (known.get("rc") == 0 and same):
             continue
         began = time.monotonic()
         environ = {

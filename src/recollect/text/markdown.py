@@ -285,9 +285,14 @@ _QUOTE = lazy(rf"{_LIST}>")
 _COMMENT = lazy(rf"{_LIST}<!--")
 # Elements in which agents put a file or a tool's output, and those that a reader of the rendered text does not see.
 _SHOWN = lazy(
-    _LIST + r"<(?P<begin>\?|!\[CDATA\[|(?:blockquote|code|documents?|example|file|function_results?|pre|quote|script|"
-    r"source|stderr|stdout|style|template|textarea|tool_(?:output|result)s?)(?=[\s>])|"
-    r"[a-z]++(?=[^<>\n]*?(?:[ \t]hidden[ \t=>]|display: ?none)))"
+    _LIST + r"(?P<begin>\$\$|<(?:\?|!\[CDATA\[|![A-Za-z]|(?:blockquote|code|details|documents?|example|file|"
+    r"function_results?|pre|quote|script|source|stderr|stdout|style|template|textarea|tool_(?:output|result)s?)(?=[\s>])|"
+    r"[a-z]++(?=[^<>\n]*?(?:[ \t]hidden[ \t=>]|display: ?none))))"
+)
+_LINK = lazy(
+    _LIST + r"\[(?!\^)[^\[\]\n]{1,999}+\]:[ \t]*+(?:\n[ \t]*+)?+\S++(?P<end>[ \t]*+)"
+    r"(?:(?:\n[ \t]*+)?+(?P<title>[\"'(])|$)",
+    re.MULTILINE,
 )
 _WHOLE_LINES = "until a line closes it"
 _WITHIN_PARAGRAPH = "until it is closed or the paragraph ends"
@@ -299,13 +304,16 @@ def own_lines(text: str) -> Iterator[str]:
     Agents fence, quote or put into elements what they show (a file, a tool's output, another message), and readers of
     the rendered text do not see comments: a marker in any of these is not the agent's word. A comment within a line
     leaves a space. One that begins a line takes whole lines, until a line closes it; one that begins later ends with
-    its paragraph. An element takes whole lines too; one that is never closed is text.
+    its paragraph. An element takes whole lines too; one that is never closed is text. So does a formula, and the
+    definition of a link, whose title may have many lines.
     """
     fence = comment = element = ""
-    ends: dict[str, int] = {}
-    at = -1
+    following: dict[str, int] = {}
+    at = linked = -1
     for line in _lines(text):
-        at += len(line) + 1  # where the line ends
+        start, at = at + 1, at + len(line) + 1  # where the line begins and ends
+        if start < linked:
+            continue
         if element:
             if element in line:
                 element = ""
@@ -326,17 +334,42 @@ def own_lines(text: str) -> Iterator[str]:
             comment = "" if _COMMENT_END in line[begun.end() - 2 :] else _WHOLE_LINES  # `<!-->` is a whole comment
         elif (
             (tag := _SHOWN.match(line))
-            and (end := _end_of(tag["begin"])) not in line
-            and ends.setdefault(end, text.rfind(end)) > at
+            and (end := _end_of(tag["begin"])) not in line[tag.end() :]
+            and _next(text, end, at, following) < len(text)
         ):
             element = end
+        elif "]:" in line and (end_of_link := _end_of_link(text, start, following)):
+            linked = end_of_link
         elif not _QUOTE.match(line):
             shown, comment = _without_comments(line)
             yield shown
 
 
-def _end_of(element: str) -> str:
-    return {"?": "?>", "![CDATA[": "]]>"}.get(element, f"</{element}>")
+def _end_of(begin: str) -> str:
+    if begin.startswith("<!"):
+        return "]]>" if begin.endswith("[") else ">"
+    return {"$$": "$$", "<?": "?>"}.get(begin, f"</{begin[1:]}>")
+
+
+def _end_of_link(text: str, start: int, known: dict[str, int]) -> int:
+    """Where the definition of a link that begins at `start` ends; 0 when none begins there."""
+    if not (link := _LINK.match(text, start)):
+        return 0
+    if not link["title"]:
+        return link.end()
+    close = {"(": ")"}.get(link["title"], link["title"])
+    end = _next(text, close, link.end(), known)
+    if end < _next(text, "\n\n", link.end(), known):
+        return end
+    return link.end("end") if "\n" in text[link.end("end") : link.end()] else 0  # what follows is no title
+
+
+def _next(text: str, what: str, at: int, known: dict[str, int]) -> int:
+    """Where `what` comes next, looked up once for each place: a text of many definitions is read once."""
+    if known.get(what, -1) < at:
+        found = text.find(what, at)
+        known[what] = found if found >= 0 else len(text)
+    return known[what]
 
 
 def _without_comments(line: str) -> tuple[str, str]:
