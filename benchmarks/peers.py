@@ -1,6 +1,7 @@
 """Other memories on the same texts in the same run: what they find, and what a search and a text cost.
 
-    python -m benchmarks.peers DIR [--stores N] [--queries N] [--peer NAME…] [--envs FOLDER] [--python PYTHON] [--json]
+    python -m benchmarks.peers DIR [--stores N] [--queries N] [--peer NAME…] [--envs FOLDER] [--python PYTHON]
+        [--cache FILE] [--json]
 
 DIR is a folder as `benchmarks.retrieval` reads it. Each peer gets a virtual environment of its own in FOLDER, made by
 the first run, because their dependencies clash; PYTHON (3.11 or newer) makes them, and mcp-memory-service wants one
@@ -79,6 +80,7 @@ def main() -> None:
     parser.add_argument("--peer", nargs="+", choices=(*NEEDED, *OURS), default=[*OURS, *NEEDED])
     parser.add_argument("--envs", type=Path, default=Path(tempfile.gettempdir()) / "recollect-peers")
     parser.add_argument("--python", default=sys.executable, help="what makes the environments")
+    parser.add_argument("--cache", type=Path, help="a file that keeps the vectors of texts between runs")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     gone: dict[str, str] = {}
@@ -87,7 +89,7 @@ def main() -> None:
         with _leaving_out(name, gone):
             interpreters[name] = sys.executable if name in OURS else _installed(NEEDED[name], given.envs, given.python)
     tallies = {name: Tally() for name in interpreters}
-    embeddings = Embeddings()
+    embeddings = Embeddings(given.cache)
     with serving(embeddings) as url:
         for texts, questions in islice(stores(given.folder), given.stores):
             _run(interpreters, texts, questions[: given.queries], embeddings, url, tallies, gone)

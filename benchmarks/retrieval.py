@@ -206,7 +206,7 @@ class CachedEmbedder:
         self.name = embedder.name
         self.loaded = False  # nothing is embedded on the side: its cost would hide in the texts'
         self._embedder = embedder
-        self._db = sqlite3.connect(file)
+        self._db = sqlite3.connect(file, check_same_thread=False)
         self._db.execute("CREATE TABLE IF NOT EXISTS v (k BLOB PRIMARY KEY, v BLOB)")
 
     def embed(self, texts: Sequence[str]) -> list[Any]:

@@ -121,6 +121,16 @@ def test_a_time_in_the_question_puts_what_was_written_then_first(
     assert ids(memory, f"zebra fed {when}")[0] == then
 
 
+def test_a_day_that_a_long_text_mentions_is_not_what_it_asks_for(memory: Memory, clock: ScriptedClock) -> None:
+    about = log(memory, "The parser reads quoted keys of the settings file and keeps their escapes.")
+    clock.advance(days=10)
+    then = log(memory, "The parser of the settings file was renamed; quoted keys were read before.")
+    day = then.removeprefix("log/").partition("#")[0]
+    asked = "keys of the settings file: the parser keeps escapes of quoted keys since the change of"
+    assert ids(memory, f"{asked} {day}, unlike every other reader of such files")[0] == about
+    assert ids(memory, f"file keys {day}")[0] == then
+
+
 def test_a_note_of_the_named_month_comes_before_better_matches_of_other_times(
     memory: Memory, clock: ScriptedClock
 ) -> None:

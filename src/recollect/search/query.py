@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from recollect.core.records import record
 from recollect.store import passages
-from recollect.store.lookup import QUERY_CHARACTERS, RARITY_POWER, Query, rarity, understand
+from recollect.store.lookup import LONG, QUERY_CHARACTERS, RARITY_POWER, Query, rarity, understand
 from recollect.text.storable import clean
 from recollect.text.tokens import is_unspaced, stem, terms, words
 
@@ -83,7 +83,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
     }
     said_words = re.findall(r"\w+", text.lower())
     span = None
-    if today is not None:
+    if today is not None and len(query.weights) <= LONG:  # a longer text names days in passing
         from recollect.text.dates import span_in
 
         span = span_in(text, today)
