@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from conftest import PERSON, Opener
 from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Rejected, ScriptedClock
 from recollect.distil.staged import Consolidation
-from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
+from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import db, events, passages
 from recollect.tend.doctor import rebuild, verify
 from recollect.text.staging import EXTERNAL, read_staging, slug_of
@@ -1166,7 +1166,7 @@ def run_once(root: Path, entries: dict[str, str], young: dict[str, str]) -> None
     young = {title: body for title, body in young.items() if title not in entries}
     project.begin(entries, young)
     try:
-        check_run(project, project.memory(models=NoModels()), {**entries, **young})
+        check_run(project, project.memory(models=ScriptedModels()), {**entries, **young})
     finally:
         for memory in opened:
             memory.close()

@@ -15,7 +15,7 @@ import pytest
 
 from recollect.models.ask import load_prompt
 from recollect.models.configured import CHECK_INSTRUCTIONS, KINDS
-from recollect.models.scripted import NoModels
+from recollect.models.scripted import ScriptedModels
 from scripted import Fault, Reply, Request, ScriptedServer
 from stored import everything_stored
 from workshop import HastyModels, Workshop, endpoint
@@ -64,7 +64,7 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The state without a model."""
     folder = tmp_path_factory.mktemp("offline")
     workshop = Workshop(folder / "project", {"HOME": str(folder), "PATH": "/usr/bin:/bin"})
-    with workshop.open(NoModels()) as memory:
+    with workshop.open(ScriptedModels()) as memory:
         workshop.prepare(memory)
         workshop.work(memory)
         return workshop.state(memory)

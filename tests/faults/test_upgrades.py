@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import apsw
@@ -9,11 +13,14 @@ import numpy as np
 import pytest
 
 from conftest import PERSON
+from hooks import Hooks
 from old_stores import DERIVED, SPACE, VERSIONS, rows_of, unpack
 from recollect import Memory
+from recollect.hosts.hook import UPGRADING
 from recollect.store import vectors
 from recollect.store.project import backups_of
 from recollect.store.schema import OLDEST, VERSION, due
+from recollect.store.sqlite_file import LARGE
 
 
 def test_there_is_a_store_of_every_schema() -> None:
@@ -103,3 +110,35 @@ def test_a_token_of_an_earlier_version_keeps_what_it_may(
     connection.close()
     with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
         assert [token.scopes for token in memory.tokens.list()] == [scopes]
+
+
+def test_a_hook_leaves_the_upgrade_of_a_large_store_to_the_background(tmp_path: Path, environ: dict[str, str]) -> None:
+    database = unpack(VERSION - 1, tmp_path / "project", environ)
+    old = apsw.Connection(str(database))
+    old.execute("CREATE TABLE ballast (bytes BLOB)")
+    old.execute("INSERT INTO ballast VALUES (zeroblob(?))", (LARGE,))
+    old.execute("DROP TABLE ballast")  # the file stays as large
+    old.close()
+    hooks = Hooks(tmp_path / "project", environ)
+    assert hooks.fire("UserPromptSubmit", prompt="Why do webhooks arrive out of order?") == ""
+    assert schema_of(database) == VERSION - 1
+    done = subprocess.run(  # a process of its own, because it starts another
+        [sys.executable, "-P", "-m", "recollect", "hook", "SessionStart", "--host", "claude-code"],
+        input=json.dumps({"session_id": "s-2", "cwd": str(tmp_path / "project"), "source": "startup"}),
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {"systemMessage": UPGRADING}
+    until = time.monotonic() + 120
+    while schema_of(database) < VERSION and time.monotonic() < until:
+        time.sleep(0.1)
+    assert "webhooks" in hooks.fire("SessionStart", source="startup").lower()
+
+
+def schema_of(database: Path) -> int:
+    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    ((version,),) = connection.execute("SELECT value FROM meta WHERE name = 'schema'")
+    connection.close()
+    return int(str(version))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -498,3 +499,24 @@ def test_doctor_names_a_variable_that_looks_like_a_setting_and_is_none(shell: Sh
     assert "RECOLLECT_INJECT_BUDGET" not in said
     assert "RECOLLECT_STORE" not in said
     assert "RECOLLECT_NOW" not in said
+
+
+@pytest.mark.parametrize(
+    ("host", "file"),
+    [
+        ("claude-code", "~/.claude/settings.json"),
+        ("claude-code", "~/.claude/plugins/installed_plugins.json"),
+        ("claude-code", ".claude/settings.json"),
+        ("claude-code", ".claude/settings.local.json"),
+        ("claude-code", ".mcp.json"),
+        ("codex", "~/.codex/config.toml"),
+        ("gemini", ".gemini/settings.json"),
+    ],
+)
+def test_a_pipe_in_place_of_a_hosts_file_is_not_waited_for(shell: Shell, host: str, file: str) -> None:
+    path = shell.home / file[2:] if file.startswith("~/") else shell.folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    done = shell.run("init", "--host", host)
+    assert done.returncode == 0 or b"is not a regular file" in done.stderr
+    assert shell.run("doctor", "--host", host).returncode in (0, 1, 2)

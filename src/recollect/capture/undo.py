@@ -40,7 +40,7 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
             raise Refused("that change was undone already" if change else "there is nothing to undo")
         name, last = max(known, key=lambda pair: _later(pair[1]))
         if last.what not in (MOVED, ARRIVED):
-            return _undo_in(_space(ctx, name), change=last.change)
+            return _taken_back(_space(ctx, name), last)
         halves = [(name, half) for name, half in known if half.change == last.change and half.what in (MOVED, ARRIVED)]
         if PROJECT in dict(halves) or len(halves) == 2:
             break
@@ -48,7 +48,7 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
     if len(halves) == 1 and (broken := ctx.rings.left_out):
         raise Refused(f"the last change is a move, and ring {', '.join(broken)} cannot be read now; try again later")
     halves.sort(key=lambda pair: pair[1].what == MOVED)  # cut off between the two, it can be taken back again
-    restored = [_undo_in(_space(ctx, name), change=last.change) for name, _ in halves]
+    restored = [_taken_back(_space(ctx, name), half) for name, half in halves]
     return [each for half in reversed(restored) for each in half]  # type: ignore[return-value]
 
 
@@ -77,15 +77,12 @@ def _newest(
     return max((each[-1] for each in found if each), key=lambda event: event.seq, default=None)
 
 
-def _undo_in(ctx: Context, *, change: str = "") -> Undone:
-    """Take back the newest change, or the one named. Again goes one further back."""
-    last = ctx.read(_newest, by=ctx.actor, change=change)
-    if last is None:
-        raise Refused("that change was undone already" if change else "there is nothing to undo")
+def _taken_back(ctx: Context, last: Event) -> Undone:
     noun = last.what.partition(".")[0]
     if noun in ("topic", "log"):
-        return topics.undo(ctx, named=change) if noun == "topic" else log.undo(ctx, last)
-    return undo_noun(LEARNING, ctx, named=change) if noun == "learning" else undo_noun(DECISION, ctx, named=change)
+        return topics.undo(ctx, named=last.change) if noun == "topic" else log.undo(ctx, last)
+    named = last.change
+    return undo_noun(LEARNING, ctx, named=named) if noun == "learning" else undo_noun(DECISION, ctx, named=named)
 
 
 def undo_noun(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:

@@ -28,7 +28,7 @@ from recollect.memory import Memory
 from recollect.models.configured import KINDS, ProviderCheck
 from recollect.search.meaning import NO_EMBEDDER
 from recollect.store import register
-from recollect.store.files import held, write_path
+from recollect.store.files import held, text_in, write_path
 from recollect.text.sentences import counted
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def places(memory: Memory) -> dict[str, Path]:
 def page_name(home: Path) -> str:
     """The host name of the page, made once for each user. Programs that do not know it never receive its cookie."""
     file = home / "page-name"
-    with suppress(OSError):
-        name = file.read_text("ascii").strip()
+    with suppress(OSError, BadInput):
+        name = text_in(file).strip()
         if re.fullmatch(r"r-[0-9a-z]{10}[.]localhost", name):
             return name
     name = f"r-{''.join(secrets.choice(ALPHABET) for _ in range(10))}.localhost"  # 50 bits

@@ -107,6 +107,10 @@ class SessionBusy(StoreBusy):
     """Seen when two hooks of one session run at once."""
 
 
+class StoreOutdated(Trouble):
+    """Seen by hooks, which leave the upgrade of a large store to a cycle in the background."""
+
+
 class StoreDamaged(Trouble): ...
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from recollect.core.clock import OutOfTime, clock_from, iso
 from recollect.core.context import Actor
-from recollect.core.errors import BadInput, NotInitialised, RecollectError
+from recollect.core.errors import BadInput, NotInitialised, RecollectError, StoreOutdated
 from recollect.core.learning import COMPACTED, SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
 from recollect.core.records import random_id, replace
 from recollect.core.settings import in_ci, merged
@@ -99,6 +99,7 @@ LAUNCHER = "bin/recollect"
 CYCLE = "Cycle"
 """An event that only our configuration sends: maintenance in the background of a session."""
 FAILED = "hook-failure.txt"
+UPGRADING = "Recollect: the memory is upgraded in the background; until then nothing is shown. Nothing is lost"
 _READING = ("start", "prompt", "subagent")
 """Events that get an answer, and therefore do not wait until the spool is replayed."""
 
@@ -144,7 +145,7 @@ def respond(
             if capturing:
                 writes.insert(0, shown)
                 if moment.kind == "start" and not adapter.runs_async:
-                    _begin_cycle(project, host, environ)
+                    _begin(project, environ, "hook", CYCLE, "--host", host)
             while writes:
                 memory.sessions.deliver(writes[0])
                 writes.pop(0)
@@ -155,6 +156,9 @@ def respond(
         elif moment.session:  # `doctor --host` sends none, and must not delete the failure that it shows
             (project.data / FAILED).unlink(missing_ok=True)
     except (Exception, OutOfTime) as error:  # noqa: BLE001 — fail open: only `doctor --host` shows the error
+        if isinstance(error, StoreOutdated) and moment.kind == "start" and capturing:
+            _begin(project, environ, "cycle")
+            put(answer(moment, "", UPGRADING))
         if not in_ci(environ):
             _note(project, moment, error, clock)
     finally:
@@ -295,13 +299,13 @@ def _delegated(memory: Memory, moment: HostEvent) -> str:
     return said or moment.topic
 
 
-def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> None:
-    """Start a cycle in the background, for a host that waits for all hooks."""
+def _begin(project: Project, environ: Mapping[str, str], *command: str) -> None:
+    """Start a command in the background: a cycle, for a host that waits for all hooks, or one without a time limit."""
     import subprocess
     import sys
 
     subprocess.Popen(
-        [sys.executable, "-P", "-m", "recollect", "hook", CYCLE, "--host", host],
+        [sys.executable, "-P", "-m", "recollect", *command],
         cwd=project.root,
         env=dict(environ),
         stdin=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from typing import Any
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.records import record
 from recollect.hosts.hook import LAUNCHER
-from recollect.store.files import write_path
+from recollect.store.files import text_in, write_path
 
 EMPTY_JSON = "{}\n"
 _SPACE = " \t\r\n"
@@ -359,8 +359,7 @@ def _codex_sandbox(text: str) -> dict[str, Any]:
 
 def read(path: Path) -> str | None:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return text_in(path)
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

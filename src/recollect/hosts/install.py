@@ -37,7 +37,7 @@ from recollect.hosts.host_files import (
     read,
     users_file,
 )
-from recollect.store.files import write_path
+from recollect.store.files import text_in, write_path
 from recollect.store.project import Project
 from recollect.store.register import spot_of
 
@@ -82,6 +82,10 @@ class FileChange:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
+# What a file raises that belongs to a host or came with a clone: where it has another shape, nothing in it is ours.
+_NOT_OURS = (OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError, BadInput)
+
+
 def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
     if at_work := [host for host in running_hosts(environ) if host in HOOKS]:
         return at_work
@@ -93,17 +97,17 @@ def has_plugin(root: Path, environ: Mapping[str, str]) -> bool:
     """Whether Claude Code has our plugin enabled, for this project or for the user."""
     users = users_file(".claude/settings.json", environ)
     for file in (users, root / ".claude/settings.json", root / CLAUDE_CODE_SETTINGS):
-        with suppress(OSError, ValueError, RecursionError, AttributeError):
-            plugins = json.loads(file.read_text("utf-8")).get("enabledPlugins") or {}
+        with suppress(*_NOT_OURS):
+            plugins = json.loads(text_in(file)).get("enabledPlugins") or {}
             if any(name.split("@")[0] == PLUGIN and on for name, on in plugins.items()):
                 return True
     return False
 
 
 def plugin_folder(environ: Mapping[str, str]) -> Path | None:
-    with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
+    with suppress(*_NOT_OURS):
         file = users_file(".claude/plugins/installed_plugins.json", environ)
-        for name, installed in json.loads(file.read_text("utf-8"))["plugins"].items():
+        for name, installed in json.loads(text_in(file))["plugins"].items():
             if name.split("@")[0] == PLUGIN:
                 return Path(installed[-1]["installPath"])
     return None
@@ -235,8 +239,8 @@ def _remember(target: HostFiles, known: dict[str, dict[str, Any]]) -> None:
 
 def _known(target: HostFiles) -> dict[str, dict[str, Any]]:
     try:
-        return dict(json.loads(target.record.read_text("utf-8")))
-    except (OSError, ValueError, RecursionError):
+        return dict(json.loads(text_in(target.record)))
+    except _NOT_OURS:
         return {}
 
 
@@ -301,9 +305,8 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
 def _commands(files: list[Path], plugin: str = "") -> Iterator[tuple[str, str]]:
     """The command for each event in a host's files."""
     for file in files:
-        # The file belongs to a host or came with a clone: where it has another shape, nothing in it is ours.
-        with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
-            for event, groups in (json.loads(file.read_text("utf-8")).get("hooks") or {}).items():
+        with suppress(*_NOT_OURS):
+            for event, groups in (json.loads(text_in(file)).get("hooks") or {}).items():
                 for hook in (hook for group in groups for hook in group.get("hooks", [])):
                     line = hook["command"].replace("${CLAUDE_PLUGIN_ROOT}", plugin)
                     if f" hook {event} --host " in line and CYCLE not in line:
@@ -394,6 +397,6 @@ def _notes(project: Project, doubled: list[str], environ: Mapping[str, str]) -> 
     if project.settings.hosts.ignore:
         yield f"hooks are silent in {', '.join(project.settings.hosts.ignore)} (setting hosts.ignore)"
     try:
-        yield f"the last failure: {(project.data / FAILED).read_text('utf-8').strip()}"
-    except OSError:
+        yield f"the last failure: {text_in(project.data / FAILED).strip()}"
+    except (OSError, BadInput):
         return

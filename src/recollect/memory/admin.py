@@ -29,7 +29,7 @@ from recollect.models import configured
 from recollect.search import meaning
 from recollect.store import model_rows
 from recollect.store import project as projects
-from recollect.store.files import content_hash, write_path, writing
+from recollect.store.files import content_hash, text_in, write_path, writing
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
 from recollect.tend import backup, purge
@@ -191,7 +191,7 @@ def mirror_vault(project: Project, *, pull: bool, force: bool) -> Mirrored:
         raise BadInput(f"the vault of an embedded store is a folder already: {project.vault}")
     folder = FolderVault(project.vault, project.data / "vault.lock")
     memory = project.data / MIRROR
-    last = json.loads(memory.read_text("utf-8")) if memory.exists() else {}
+    last = json.loads(text_in(memory)) if memory.exists() else {}
     with _opened(project, url) as team:
         source, target = (team.vault, folder) if pull else (folder, team.vault)
         done = mirror(source, target, last, pull=pull, force=force)

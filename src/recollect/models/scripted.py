@@ -26,8 +26,8 @@ class ScriptedProvider:
 class ScriptedModels:
     """Providers by kind of question; other kinds are answered offline. A pause takes no time."""
 
-    def __init__(self, providers: Mapping[str, Provider], *, embedder: Embedder | None = None):
-        self._providers = dict(providers)
+    def __init__(self, providers: Mapping[str, Provider] | None = None, *, embedder: Embedder | None = None):
+        self._providers = dict(providers or {})
         self._embedder = embedder
         self.pauses: list[float] = []
 
@@ -42,18 +42,3 @@ class ScriptedModels:
 
     def loaded_embedder(self) -> Embedder | None:
         return self._embedder if self._embedder is not None and self._embedder.loaded else None
-
-
-class NoModels:
-    """No model: every question gets its offline answer."""
-
-    def provider(self, kind: str) -> Provider | None:
-        return None
-
-    def pause(self, seconds: float) -> None: ...
-
-    def embedder(self) -> Embedder | None:
-        return None
-
-    def loaded_embedder(self) -> Embedder | None:
-        return None

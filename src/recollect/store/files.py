@@ -183,6 +183,12 @@ def open_file(path: str | Path) -> BinaryIO:
     return _regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), str(path))
 
 
+def text_in(path: str | Path) -> str:
+    """The text of a file that a user or another program may have put there."""
+    with open_file(path) as file:
+        return file.read().decode("utf-8")
+
+
 def _regular(handle: int, name: str) -> BinaryIO:
     try:
         _refuse_odd_file(handle, name)

@@ -23,7 +23,7 @@ from datetime import date, datetime, tzinfo
 from pathlib import Path
 
 from recollect.core.errors import NoHistory
-from recollect.store.files import add_lines, write_path
+from recollect.store.files import add_lines, open_file, write_path
 from recollect.text.markdown import lines_of
 from recollect.text.staging import merge_staging
 
@@ -242,7 +242,10 @@ def install_merge_driver(root: Path, staging_file: str) -> list[str]:
 
 def merge_files(base: Path, ours: Path, theirs: Path) -> tuple[str, ...]:
     """Merge into `ours`, which keeps its line ends; conflicts are marked there and returned."""
-    texts = [each.read_bytes() for each in (base, ours, theirs)]
+    texts = []
+    for each in (base, ours, theirs):
+        with open_file(each) as file:
+            texts.append(file.read())
     try:
         merged = merge_staging(*(text.decode("utf-8") for text in texts))
     except UnicodeDecodeError:

@@ -27,16 +27,12 @@ TokenScope = Literal["read", "write", "import", "admin"]
 SCOPES: tuple[TokenScope, ...] = get_args(TokenScope)
 """`read` answers questions, `write` changes the memory, `import` adds text from outside and proposes changes, `admin`
 starts maintenance: cycle, consolidation, compaction, gathering."""
-DEFAULT_SCOPES: dict[TokenChannel, tuple[TokenScope, ...]] = {
-    "api": ("read", "write"),
-    "person": ("read", "write", "admin"),
-    "import": ("read", "import"),
-}
 SCOPES_OF: dict[TokenChannel, tuple[TokenScope, ...]] = {
     "api": ("read", "write", "admin"),
     "person": ("read", "write", "admin"),
     "import": ("read", "import"),
 }
+DEFAULT_SCOPES = {**SCOPES_OF, "api": ("read", "write")}
 
 SECRET_PREFIX = "rct_"
 NAME_LIMIT = 60  # characters; a name fits into a line of a list

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from datetime import date, timedelta
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.git import install_merge_driver
+from recollect.core.errors import BadInput
+from recollect.store.git import install_merge_driver, merge_files
 from repos import Repo
 
 DAY = date(2026, 3, 2)
@@ -71,3 +73,14 @@ def test_what_is_not_utf8_is_merged_by_lines(repo: Repo) -> None:
 def test_windows_line_ends_stay(repo: Repo) -> None:
     windows = [text.replace("\n", "\r\n").encode() for text in (BASE, OURS, THEIRS)]
     assert merged(repo, *windows) == (True, (OURS + THEIRS.removeprefix(BASE)).replace("\n", "\r\n").encode())
+
+
+@pytest.mark.parametrize("odd", [0, 1, 2])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, odd: int) -> None:
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for file in files:
+        file.write_text(BASE)
+    files[odd].unlink()
+    os.mkfifo(files[odd])
+    with pytest.raises(BadInput, match="not a regular file"):
+        merge_files(*files)
