@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -234,7 +235,15 @@ def _ours(request: Request, error: RecollectError) -> Response:
         return problem_of(error, conditional=conditional)
     if isinstance(error, BadInput | NotFound | Refused) and (back := _form_again(request, error)):
         return back
-    return _page_of(request, status_of(error, conditional=conditional), "That did not work", str(error))
+    return _page_of(request, status_of(error, conditional=conditional), "That did not work", _on_a_page(error))
+
+
+_COMMAND = re.compile(r"[.;,:] (?=[^.;:]*(?:: |`)recollect )")
+
+
+def _on_a_page(error: RecollectError) -> str:
+    """The message of an error; of what is missing without the command that lists the rest, because pages link to it."""
+    return _COMMAND.split(str(error))[0] if isinstance(error, NotFound) else str(error)
 
 
 def _form_again(request: Request, error: RecollectError) -> Response | None:
@@ -243,7 +252,7 @@ def _form_again(request: Request, error: RecollectError) -> Response | None:
     _, prefix, space, *_ = f"{here.path}//".split("/")
     if request.method != "POST" or session is None or prefix != "s":
         return None
-    session.notices.append(Notice(space=space, text=f"Not done: {error}"))
+    session.notices.append(Notice(space=space, text=f"Not done: {_on_a_page(error)}"))
     return RedirectResponse(local_path(f"{here.path}?{here.query}" if here.query else here.path), status_code=303)
 
 
@@ -263,7 +272,11 @@ def _page_of(request: Request, status: int, title: str, detail: str) -> Response
     spaces: Spaces = request.app.state.spaces
     names = spaces.names()
     _, prefix, space, *_ = f"{request.url.path}//".split("/")
-    menu = {"space": space, "base": f"/s/{space}", "sections": SECTIONS} if prefix == "s" and space in names else {}
+    menu: dict[str, Any] = {}
+    if prefix == "s" and space in names:
+        base = f"/s/{space}"
+        near = [link for _, links in SECTIONS for link in links if request.url.path.startswith(f"{base}{link[0]}/")]
+        menu = {"space": space, "base": base, "sections": SECTIONS, "near": near}
     return bare(
         "problem.html", request, status=status, title=title, detail=detail, csrf=session.csrf, spaces=names, **menu
     )

@@ -94,6 +94,8 @@ def last_undoable(
 
     `change`, `who` and `trust` narrow it; changes in `but` are skipped.
     """
+    if change and not any(event.what.startswith(f"{family}.") for event in of_change(tx, change)):
+        return []  # without a look through all events of the family
     undone = {*but}
     for event in newest(tx, prefix=f"{family}."):
         if event.what == f"{family}.undone":

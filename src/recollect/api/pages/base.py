@@ -14,7 +14,8 @@ from datetime import datetime
 from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -23,12 +24,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, Visiting, page_host
 from recollect.api.pages.prose import differences, marked, period_name, place, prose
 from recollect.api.spaces import Spaces
+from recollect.capture.learn import Captured
 from recollect.core.clock import DAY, iso, parse_time, zone_named
 from recollect.core.context import Event
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.records import record
 from recollect.memory import Memory
-from recollect.text.sentences import counted
+from recollect.text.sentences import clip, counted
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,11 @@ THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "recollect_theme"
 
 
-def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template for a signed-in person, with the menu."""
+def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **values: Any) -> Response:
+    """A template for a signed-in person, with the menu; beyond the end of a list, its last page."""
+    if values.get("offset", 0) >= (total := values.get("total", 0)) > 0:
+        last = (total - 1) // values["rows"] * values["rows"]
+        return go(visit, values["address"](offset=last))
     now = visit.memory.context.clock.now()
     zone = zone_named(visit.memory.project.settings.timezone)
 
@@ -178,7 +183,9 @@ def bare(template: str, request: Request, *, status: int = 200, **values: Any) -
     """A template outside of any space."""
     names: dict[str, Any] = {"csrf": "", "space": "", "spaces": (), "base": "", "sections": (), "waits": 0}
     names |= {"works": (), "ended": False}
-    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    form = urlsplit(request.headers.get("referer", ""))  # what answers a form has the address of the form's page
+    at = request.url if request.method in ("GET", "HEAD") or not form.path else form
+    address = at.path + (f"?{at.query}" if at.query else "")
     known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
     chosen = request.cookies.get(THEME_COOKIE)
     theme = chosen if chosen in THEMES else THEMES[0]
@@ -203,11 +210,43 @@ def given(wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value}
 
 
-def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
-    """Make changes that are undone together; returns the id of the change."""
+M = TypeVar("M")
+
+
+def changing_once(visit: PageRequest, do: Callable[[Memory], M]) -> tuple[M, str]:
+    """Make changes that are undone together: what came of them, and the id of the change, empty if nothing changed."""
     memory = visit.memory.in_one_change()
-    do(memory)
-    return memory.context.ids("change")
+    made, change = do(memory), memory.context.ids("change")
+    return made, change if memory.work.of_change(change) else ""
+
+
+def done(visit: PageRequest, path: str, said: str, of: object, change: str, *, undo: str = "/undo") -> Response:
+    """Redirect with a notice of a change to a record; without a change it says so and offers no undo."""
+    if not change:
+        return go(visit, path, f"Nothing changed: {named(of)} is like that already")
+    return go(visit, path, f"{said} {named(of)}", undo=undo, change=change)
+
+
+def captured(visit: PageRequest, path: str, said: str, made: Captured, change: str, *, undo: str = "") -> Response:
+    """The same for a learning that was stored, or repeated a known one. `undo` takes back what else was done."""
+    if made.merged and not (made.confirmed or made.taken):
+        told = f"{named(made.learning)} says the same; it was seen {made.learning.recurrence} times now"
+        return go(visit, path, told, undo=undo)
+    return go(visit, path, f"{said} {named(made.learning)}", undo=undo or "/undo", change=change)
+
+
+NAMES = ("title", "decision", "name", "topic", "id")
+NAMED = 3  # chosen: records that a notice names; the others are counted
+
+
+def named(*records: object) -> str:
+    """The titles of records, for a notice."""
+    said = [next(filter(None, (str(getattr(one, name, "")) for name in NAMES)), "it") for one in records]
+    more = f" and {len(said) - NAMED} more" if len(said) > NAMED else ""
+    return ", ".join(f"“{clip(one, TITLE_WORDS)}”" for one in said[:NAMED]) + more
+
+
+TITLE_WORDS = 20  # chosen: of a record in a notice or a page's title; the text shows it in full
 
 
 @record

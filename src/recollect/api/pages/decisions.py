@@ -11,10 +11,19 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import Response
-from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
+from recollect.api.pages.base import (
+    TITLE_WORDS,
+    Fields,
+    Sent,
+    changing_once,
+    done,
+    given,
+    page,
+    page_router,
+    paged,
+)
 from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
@@ -30,7 +39,6 @@ ROWS = 25  # a screen and a half; chosen
 MATCHES = 200  # chosen: matches of a query that the pages show
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
-TITLE_WORDS = 20  # chosen: of a decision in its page's title; the text shows it in full
 STATUSES = ("active", "reversed", "superseded")
 
 
@@ -44,7 +52,7 @@ def decisions(
     stakes: str = "",
     status: str = "",
     offset: Offset = 0,
-) -> HTMLResponse:
+) -> Response:
     found = visit.memory.decisions
     wanted = {"q": q, "show": show, "category": category, "outcome": outcome, "stakes": stakes, "status": status}
     fields: dict[str, Any] = {name: wanted[name] or None for name in ("category", "outcome", "stakes", "status")}
@@ -77,7 +85,7 @@ def decisions(
 
 
 @routes.get("/decisions/insight")
-def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLResponse:
+def insight(visit: Visiting, category: str = "", window: int = 0) -> Response:
     """Calibration, and what old decisions taught."""
     found = visit.memory.decisions
     calibration = found.calibration(category=category or None, window_days=window or None)
@@ -108,25 +116,23 @@ def _titles(found: Decisions, wisdom: list[Any]) -> dict[str, str]:
 
 
 @routes.get("/decisions/new")
-def blank(visit: Visiting) -> HTMLResponse:
+def blank(visit: Visiting) -> Response:
     return _editor(visit, {})
 
 
 @routes.post("/decisions")
 def decide(visit: Changing, sent: Sent) -> Response:
-    memory = visit.memory.in_one_change()
     try:
-        reason = sent.given("reason")
+        reason, anyway = sent.given("reason"), bool(sent.given("anyway"))
         new = NewDecision(**_fields(sent), reasons=(Reason(text=reason),) if reason else ())
-        made = memory.decisions.record(new, anyway=bool(sent.given("anyway")))
+        made, change = changing_once(visit, lambda memory: memory.decisions.record(new, anyway=anyway).decision)
     except BadInput as wrong:
         return _editor(visit, sent.kept(), problem=str(wrong), status=400)
-    change = memory.context.ids("change")
-    return go(visit, f"/decisions/{made.decision.id}", "Recorded the decision", undo="/undo", change=change)
+    return done(visit, f"/decisions/{made.id}", "Recorded", made, change)
 
 
 @routes.get("/decisions/{id}/edit")
-def edit(visit: Visiting, id: str) -> HTMLResponse:
+def edit(visit: Visiting, id: str) -> Response:
     stored = visit.memory.decisions.get(id)
     return _editor(visit, {**vars(stored), "tags": ", ".join(stored.tags), "review_in": ""}, of=stored)
 
@@ -135,16 +141,14 @@ def edit(visit: Visiting, id: str) -> HTMLResponse:
 def save(visit: Changing, id: str, sent: Sent) -> Response:
     """If someone else saved meanwhile, the form says so and keeps what was typed."""
     version = sent.version
-    memory = visit.memory.in_one_change()
     try:
-        saved = memory.decisions.edit(id, DecisionEdit(**_fields(sent)), expect=version)
+        edited = DecisionEdit(**_fields(sent))
+        saved, change = changing_once(visit, lambda memory: memory.decisions.edit(id, edited, expect=version))
     except (BadInput, Refused) as wrong:
         stored = visit.memory.decisions.get(id)  # with its version, so that saving again replaces it
         of = stored if isinstance(wrong, Stale) else replace(stored, version=version)
         return _editor(visit, sent.kept(), of=of, problem=str(wrong), status=409 if of is stored else 400)
-    undo = "/undo" if saved.version != version else ""
-    said = "Saved the decision" if undo else "Nothing was changed"
-    return go(visit, f"/decisions/{id}", said, undo=undo, change=memory.context.ids("change"))
+    return done(visit, f"/decisions/{id}", "Saved", saved, change)
 
 
 def _fields(sent: Fields) -> dict[str, Any]:
@@ -163,7 +167,7 @@ def _fields(sent: Fields) -> dict[str, Any]:
 
 def _editor(
     visit: PageRequest, draft: Mapping[str, Any], *, of: Decision | None = None, problem: str = "", status: int = 200
-) -> HTMLResponse:
+) -> Response:
     return page(
         "decision_editor.html",
         visit,
@@ -178,7 +182,7 @@ def _editor(
 
 
 @routes.get("/decisions/{id}")
-def decision(visit: Visiting, id: str) -> HTMLResponse:
+def decision(visit: Visiting, id: str) -> Response:
     return _one(visit, id)
 
 
@@ -204,11 +208,10 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
         raise NotFound(f"a decision has no action {verb!r}")
     said, do = VERBS[verb]
     try:
-        change = changing_once(visit, lambda memory: do(memory.decisions, id, sent))
+        _, change = changing_once(visit, lambda memory: do(memory.decisions, id, sent))
     except (BadInput, Refused) as wrong:
         return _one(visit, id, problem=str(wrong), sent=sent, status=400)
-    words = clip(visit.memory.decisions.get(id).decision, TITLE_WORDS)
-    return go(visit, f"/decisions/{id}", f"{said} “{words}”", undo="/undo", change=change)
+    return done(visit, f"/decisions/{id}", said, visit.memory.decisions.get(id), change)
 
 
 def _one(
@@ -218,7 +221,7 @@ def _one(
     problem: str = "",
     sent: Fields | None = None,
     status: int = 200,
-) -> HTMLResponse:
+) -> Response:
     decision = visit.memory.decisions.get(id)
     return page(
         "decision.html",
@@ -273,7 +276,7 @@ GET: dict[Noun, Callable[[Memory, str], Choice]] = {
 
 
 @routes.get("/{noun}/{id}/pick")
-def pick(visit: Visiting, noun: Noun, id: str, q: str = "") -> HTMLResponse:
+def pick(visit: Visiting, noun: Noun, id: str, q: str = "") -> Response:
     """Search for another record; without a query, list those most similar to this one."""
     one = GET[noun](visit.memory, id)
     found = [each for each in _like(visit.memory, noun, q.strip() or one.title) if each.id != id]
@@ -281,10 +284,10 @@ def pick(visit: Visiting, noun: Noun, id: str, q: str = "") -> HTMLResponse:
 
 
 @routes.get("/{noun}/{id}/compare")
-def compare(visit: Visiting, noun: Noun, id: str, other: str) -> HTMLResponse:
+def compare(visit: Visiting, noun: Noun, id: str, other: str) -> Response:
     return _page("compare.html", visit, noun, GET[noun](visit.memory, id), two=GET[noun](visit.memory, other))
 
 
-def _page(template: str, visit: PageRequest, noun: Noun, one: Choice, **values: Any) -> HTMLResponse:
+def _page(template: str, visit: PageRequest, noun: Noun, one: Choice, **values: Any) -> Response:
     title = "Merge or replace" if noun == "learnings" else "Replace"
     return page(template, visit, title=title, noun=noun, section=noun.capitalize(), one=one, **values)

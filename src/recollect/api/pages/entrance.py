@@ -131,7 +131,7 @@ owner_routes = page_router()
 
 
 @owner_routes.get("/tokens")
-def tokens(visit: Visiting) -> HTMLResponse:
+def tokens(visit: Visiting) -> Response:
     return _tokens(visit)
 
 
@@ -153,7 +153,7 @@ def revoke(visit: Changing, sent: Sent) -> Response:
     return go(visit, "/tokens", f"Revoked {gone.name}; its next request is refused")
 
 
-def _tokens(visit: PageRequest, *, made: str = "", secret: str = "") -> HTMLResponse:
+def _tokens(visit: PageRequest, *, made: str = "", secret: str = "") -> Response:
     found = visit.memory.tokens.list()
     return page(
         "tokens.html",
@@ -169,7 +169,7 @@ def _tokens(visit: PageRequest, *, made: str = "", secret: str = "") -> HTMLResp
 
 
 @owner_routes.get("/settings")
-def settings(visit: Visiting) -> HTMLResponse:
+def settings(visit: Visiting) -> Response:
     """The settings in force, read-only: a form here would be too easy for an agent to send."""
     chosen = vars(visit.memory.project.settings)
     groups: dict[str, list[tuple[str, str, str]]] = {}  # name, value and default of each setting

@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import HTMLResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Bar, Ended, Progress, Sent, begin, go, page, page_router
+from recollect.api.pages.base import Bar, Ended, Progress, Sent, begin, go, named, page, page_router
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
 from recollect.core.context import Event
-from recollect.core.errors import NotFound
+from recollect.core.errors import NotFound, Refused
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -63,7 +63,7 @@ SAID = {f"{noun}.{verb}": verb for noun, verbs in VERBS.items() for verb in verb
 
 
 @routes.get("/")
-def home(visit: Visiting) -> HTMLResponse:
+def home(visit: Visiting) -> Response:
     memory = visit.memory
     now = memory.context.clock.now()
     seen = _seen(visit.request, now)
@@ -128,14 +128,16 @@ def seen(visit: Changing) -> Response:
 def undo(visit: Changing, sent: Sent) -> Response:
     """Take back the change that a message named."""
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/"
-    restored = visit.memory.data.undo(change=sent.text("change"))
-    named = (getattr(restored[0], name, "") for name in ("title", "decision", "name", "topic"))
-    said = f": {next(filter(None, named))}" if len(restored) == 1 else f" for {counted(len(restored), 'record')}"
-    return go(visit, back, f"Undone{said}")
+    try:
+        restored = visit.memory.data.undo(change=sent.text("change"))
+    except Refused as wrong:
+        return go(visit, back, f"Not undone: {wrong}")
+    many = f" for {counted(len(restored), 'record')}" if len(restored) > 1 else ""
+    return go(visit, back, f"Undone{many}: {named(*restored)}")
 
 
 @routes.get("/feed")
-def feed(visit: Visiting) -> HTMLResponse:
+def feed(visit: Visiting) -> Response:
     return page("feed.html", visit, title="Feed", section="Home", **_feed(visit.memory))
 
 
@@ -186,7 +188,7 @@ def _newest(spaces: Spaces, space: str) -> int:
 
 
 @routes.get("/health")
-def health(visit: Visiting) -> HTMLResponse:
+def health(visit: Visiting) -> Response:
     """The status, and the result of the last check since the server started."""
     began, findings = visit.request.app.state.checks.get(visit.space, (0, None))
     return page("health.html", visit, title="Health", now=visit.memory.status(), began=began, findings=findings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from fastapi import Response
-from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.documents import ItemNumber
@@ -31,7 +30,7 @@ class InboxSide:
 
 
 @routes.get("/inbox")
-def inbox(visit: Visiting, open: int = 0) -> HTMLResponse:
+def inbox(visit: Visiting, open: int = 0) -> Response:
     inbox = visit.memory.inbox
     waiting = inbox.waiting()
     about = [id for each in waiting[:LISTED] for id in (each.subject, each.other) if id.startswith("learn_")]

@@ -14,7 +14,6 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import Query, Response
-from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, Notice, PageRequest, Visiting
 from recollect.api.pages.base import (
@@ -24,6 +23,7 @@ from recollect.api.pages.base import (
     Sent,
     begin,
     changing_once,
+    done,
     given,
     go,
     page,
@@ -36,7 +36,7 @@ from recollect.capture.topics import SHOWN, STATES
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
 from recollect.core.clock import DAY, zone_named
-from recollect.core.errors import BadInput, NotFound
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.journal import ENTRY_TYPES, Entry, NewEntry
 from recollect.core.records import FURTHEST, record
 from recollect.memory import Memory
@@ -68,7 +68,7 @@ class TreeDay:
 
 
 @routes.get("/journal")
-def tree(visit: Visiting, year: Annotated[int, Query(ge=0, le=9999)] = 0) -> HTMLResponse:
+def tree(visit: Visiting, year: Annotated[int, Query(ge=0, le=9999)] = 0) -> Response:
     return _tree(visit, year=year)
 
 
@@ -77,19 +77,20 @@ def add(visit: Changing, sent: Sent) -> Response:
     try:
         kind = sent.given("type") or "project"
         entry = NewEntry(text=sent.text("text"), topic=sent.given("topic"), type=kind)  # type: ignore[arg-type]
-        memory = visit.memory.in_one_change()
-        logged = memory.journal.add(entry)
+        logged, change = changing_once(visit, lambda memory: memory.journal.add(entry))
     except BadInput as wrong:
         return _tree(visit, problem=str(wrong), draft=sent.text("text"), topic=sent.text("topic"), status=400)
     day = logged.id.removeprefix("log/").partition("#")[0]
-    said = f"Wrote “{logged.title}”"
-    return go(visit, f"/journal/log/{day}", said, undo="/journal/undo", change=memory.context.ids("change"))
+    return done(visit, f"/journal/log/{day}", "Wrote", logged, change, undo="/journal/undo")
 
 
 @routes.post("/journal/undo")
 def take_back(visit: Changing, sent: Sent) -> Response:
     """Take back an entry; the form shows its words again."""
-    entry = visit.memory.data.undo(change=sent.text("change"))[0]
+    try:
+        entry = visit.memory.data.undo(change=sent.text("change"))[0]
+    except Refused as wrong:
+        return go(visit, "/journal", f"Not undone: {wrong}")
     if not isinstance(entry, Entry):  # the form named a change that added no entry
         return go(visit, "/journal", "Undone")
     topic = "" if entry.titled else entry.topic
@@ -111,7 +112,7 @@ def compact(visit: Changing) -> Response:
 
 
 @routes.get("/journal/log/{day}")
-def log(visit: Visiting, day: str, offset: Offset = 0) -> HTMLResponse:
+def log(visit: Visiting, day: str, offset: Offset = 0) -> Response:
     when = parse_day(day)
     daily = day_period(when)
     entries = visit.memory.journal.entries(when)
@@ -127,18 +128,18 @@ def log(visit: Visiting, day: str, offset: Offset = 0) -> HTMLResponse:
 
 
 @routes.get("/journal/{level}/{period}")
-def node(visit: Visiting, level: str, period: str) -> HTMLResponse:
+def node(visit: Visiting, level: str, period: str) -> Response:
     return _node(visit, f"{level}/{period}")
 
 
 @routes.get("/journal/root")
-def root(visit: Visiting) -> HTMLResponse:
+def root(visit: Visiting) -> Response:
     return _node(visit, ROOT)
 
 
 def _tree(
     visit: PageRequest, *, year: int = 0, problem: str = "", draft: str = "", topic: str = "", status: int = 200
-) -> HTMLResponse:
+) -> Response:
     journal = visit.memory.journal
     counts = {each.day: each.entries for each in journal.days()}
     views = {one.id: one for one in journal.tree()}
@@ -177,13 +178,13 @@ def _year_of_days(counts: Mapping[date, int], today: date) -> list[tuple[date, i
     return [(day, counts.get(day, 0), sum(counts.get(day, 0) >= least for least in SHADES)) for day in days]
 
 
-def _node(visit: PageRequest, id: str) -> HTMLResponse:
+def _node(visit: PageRequest, id: str) -> Response:
     journal = visit.memory.journal
     text = journal.node(id)
     views = journal.tree(None if id == ROOT else id)
     itself = next((view for view in views if view.id == id), None)
     if itself is None:
-        raise NotFound(f"no node {id}. To make all nodes that are due, run: recollect log compact")
+        raise NotFound(f"There is no node {id}. Bring the journal up to date to make those that are due")
     level = {ROOT: "monthly", "monthly": "weekly", "weekly": "daily"}.get(itself.level if id != ROOT else ROOT, "")
     return page(
         "node.html",
@@ -210,7 +211,7 @@ NEAR = 8  # chosen: learnings and decisions beside a topic
 
 
 @routes.get("/topics")
-def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResponse:
+def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> Response:
     found, total = visit.memory.topics.page(state=state or None, limit=TOPIC_ROWS, offset=offset)
     now = visit.memory.context.clock.now()
     begin = min((one.first_at for one in found), default=now)
@@ -229,18 +230,18 @@ def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResp
 @routes.post("/topics/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     """Rename, close, open or split a topic, or merge another into it."""
-    said = {"rename": "Renamed", "close": "Closed", "open": "Opened", "merge": "Merged another into", "split": "Split"}
+    said = {"rename": "Renamed it to", "close": "Closed", "open": "Opened", "merge": "Merged another into"}
+    said["split"] = "Split off"
     if verb not in said:
         raise NotFound(f"a topic has no action {verb!r}")
     chosen = (sent.every("entry"),) if verb == "split" else ()
     given = (*chosen, sent.text("name").strip()) if verb in ("rename", "merge", "split") else ()
-    change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
-    name = visit.memory.topics.show(id).topic.name
-    return go(visit, f"/topics/{id}", f"{said[verb]} “{name}”", undo="/undo", change=change)
+    topic, change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
+    return done(visit, f"/topics/{id}", said[verb], topic, change)
 
 
 @routes.get("/topics/{id}")
-def topic(visit: Visiting, id: str, offset: Offset = 0) -> HTMLResponse:
+def topic(visit: Visiting, id: str, offset: Offset = 0) -> Response:
     memory = visit.memory
     view = memory.topics.show(id, offset=offset)
     said = memory.texts.briefly([entry.id for entry in view.entries])
@@ -292,7 +293,7 @@ def search(
     strategy: str = "",
     where: str = "",
     limit: Annotated[int, Query(ge=1, le=MOST_HITS)] = HITS,
-) -> HTMLResponse:
+) -> Response:
     hits: list[Hit] = []
     problem = ""
     memory = visit.memory.in_its_space() if where else visit.memory
@@ -327,7 +328,7 @@ def search(
 
 
 @routes.get("/text/{id:path}")
-def whole(visit: Visiting, id: str) -> HTMLResponse:
+def whole(visit: Visiting, id: str) -> Response:
     """Any text by its id, with the texts before and after it."""
     text = visit.memory.texts.get(id)
     beside = visit.memory.texts.around(id)
@@ -337,15 +338,19 @@ def whole(visit: Visiting, id: str) -> HTMLResponse:
 @routes.post("/text/{id:path}/adopt")
 def adopt(visit: Changing, id: str) -> Response:
     """Vouch for an entry from outside."""
+    last = visit.memory.work.last_number()
     made = visit.memory.journal.adopt(id)
-    return go(visit, place("", made.id), f"Adopted “{made.topic}” as {made.id}", undo="/undo", change=made.key)
+    new = any(event.seq > last for event in visit.memory.work.of_change(made.key))
+    return done(visit, place("", made.id), "Adopted", made, made.key if new else "")
 
 
 @routes.get("/raw/{id:path}")
-def raw(visit: Visiting, id: str, part: Annotated[int, Query(ge=1, le=FURTHEST)] = 1) -> HTMLResponse:
+def raw(visit: Visiting, id: str, part: Annotated[int, Query(ge=1, le=FURTHEST)] = 1) -> Response:
     """A part, as written, of a text that is too long for one page."""
     text = visit.memory.texts.get(id).text
-    first = (part - 1) * RAW
+    first, parts = (part - 1) * RAW, max(1, -(-len(text) // RAW))
+    if part > parts:
+        raise NotFound(f"{id} has {counted(parts, 'part')}, and none is number {part}")
     shown = text[first : first + RAW]
     numbers = {"number": part, "first": first, "last": first + len(shown), "total": len(text)}
     return page("part.html", visit, title=f"Part {part} of {id}", section="Search", id=id, text=shown, **numbers)

@@ -15,10 +15,22 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Response
-from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import DONE, Fields, Sent, changing_once, given, go, page, page_router, paged
+from recollect.api.pages.base import (
+    DONE,
+    Fields,
+    Sent,
+    captured,
+    changing_once,
+    done,
+    given,
+    go,
+    named,
+    page,
+    page_router,
+    paged,
+)
 from recollect.api.pages.entrance import local_path
 from recollect.api.wire import Offset
 from recollect.core.choices import PATTERN_TYPES, STATUSES
@@ -49,8 +61,8 @@ def table(
     tag: str = "",
     min_confidence: str = "",
     sort: str = "",
-    offset: int = 0,
-) -> HTMLResponse:
+    offset: Offset = 0,
+) -> Response:
     """With a query, the best matches come first by default."""
     learnings = visit.memory.learnings
     least = Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
@@ -104,30 +116,32 @@ def bulk(visit: Changing, sent: Sent) -> Response:
             except (BadInput, Refused, NotFound) as wrong:
                 refused.append(str(wrong))
 
-    change = changing_once(visit, do)
-    done = counted(len(chosen) - len(refused), "learning")
-    said = f"{BULK[verb][0]} {done}" + (f"; {refused[0]}" if refused else "")
-    return go(visit, back, said, undo="/undo" if len(refused) < len(chosen) else "", change=change)
+    _, change = changing_once(visit, do)
+    moved = {event.subject for event in visit.memory.work.of_change(change)} if change else set()
+    records = visit.memory.learnings.many([id for id in chosen if id in moved])
+    said = [f"{BULK[verb][0]} {counted(len(records), 'learning')}: {named(*records)}"] if records else []
+    if same := len(chosen) - len(records) - len(refused):
+        said.append(f"{same if said else 'Nothing changed: all'} {'was' if same == 1 and said else 'were'} so already")
+    return go(visit, back, "; ".join((*said, *refused[:1])), undo="/undo" if records else "", change=change)
 
 
 @routes.get("/learnings/new")
-def blank(visit: Visiting) -> HTMLResponse:
+def blank(visit: Visiting) -> Response:
     return _editor(visit, {})
 
 
 @routes.post("/learnings")
 def create(visit: Changing, sent: Sent) -> Response:
-    memory = visit.memory.in_one_change()
     try:
-        made = memory.learn(NewLearning(**_fields(sent)))
+        made, change = changing_once(visit, lambda memory: memory.learn(NewLearning(**_fields(sent))))
     except BadInput as wrong:
         return _editor(visit, sent.kept(), problem=str(wrong), status=400)
-    said = f"{'Merged into' if made.merged else 'Saved'} “{made.learning.title}”"
-    return go(visit, f"/learnings/{made.learning.id}", said, undo="/undo", change=memory.context.ids("change"))
+    said = "Merged into" if made.merged else "Saved"
+    return captured(visit, f"/learnings/{made.learning.id}", said, made, change)
 
 
 @routes.get("/learnings/{id}/edit")
-def edit(visit: Visiting, id: str) -> HTMLResponse:
+def edit(visit: Visiting, id: str) -> Response:
     stored = visit.memory.learnings.get(id)
     draft = {**vars(stored), "domain": stored.domain or "", "tags": ", ".join(stored.tags)}
     return _editor(visit, draft, of=id, version=stored.version)
@@ -138,19 +152,16 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     """If someone else saved meanwhile, the form shows their text and keeps what was typed."""
     version = sent.version
     editor = partial(_editor, visit, sent.kept(), of=id)
-    memory = visit.memory.in_one_change()
     try:
         typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one removes it
         changes = LearningEdit(**typed, confidence=sent.number("confidence"))
-        saved = memory.learnings.edit(id, changes, expect=version)
+        saved, change = changing_once(visit, lambda memory: memory.learnings.edit(id, changes, expect=version))
     except Stale as stale:
         theirs = visit.memory.learnings.get(id)
         return editor(version=theirs.version, theirs=theirs, problem=str(stale), status=409)
     except BadInput as wrong:
         return editor(version=version, problem=str(wrong), status=400)
-    undo = "/undo" if saved.version != version else ""
-    said = f"Saved “{saved.title}”" if undo else "Nothing was changed"
-    return go(visit, f"/learnings/{id}", said, undo=undo, change=memory.context.ids("change"))
+    return done(visit, f"/learnings/{id}", "Saved", saved, change)
 
 
 @routes.post("/learnings/{id}/move")
@@ -170,10 +181,9 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
         raise NotFound(f"a learning has no action {verb!r}")
     said, do = ACTIONS[verb]
     before = next((each.feedback for each in visit.memory.learnings.injections(id)), None)
-    change = changing_once(visit, lambda memory: do(memory, id, sent))
-    title = visit.memory.learnings.get(id).title
+    _, change = changing_once(visit, lambda memory: do(memory, id, sent))
     undo = f"/learnings/{id}/{_RATED[before]}" if verb in _RATED.values() else "/undo"
-    return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
+    return done(visit, f"/learnings/{id}", said, visit.memory.learnings.get(id), change, undo=undo)
 
 
 Action = tuple[str, Callable[[Memory, str, Fields], object]]
@@ -203,7 +213,7 @@ _RATED = {"helpful": "helpful", "not_helpful": "not-helpful", None: "no-verdict"
 
 
 @routes.get("/learnings/{id}")
-def card(visit: Visiting, id: str) -> HTMLResponse:
+def card(visit: Visiting, id: str) -> Response:
     memory = visit.memory
     learning = memory.learnings.get(id)
     return page(
@@ -229,7 +239,7 @@ def _editor(
     theirs: Learning | None = None,
     problem: str = "",
     status: int = 200,
-) -> HTMLResponse:
+) -> Response:
     """The form for a new learning, or for the one with the id `of`."""
     return page(
         "learning_editor.html",
@@ -289,7 +299,7 @@ class ShownSession:
 
 
 @routes.get("/agent")
-def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> HTMLResponse:
+def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Response:
     if host not in ROOMS:
         raise BadInput(f"unknown host {host!r:.40}. Choose one of: {', '.join(ROOMS)}")
     sessions, room = visit.memory.sessions, ROOMS[host]
@@ -335,7 +345,7 @@ def inject(visit: Changing, sent: Sent) -> Response:
 
 
 @routes.get("/sessions")
-def sessions(visit: Visiting, offset: Offset = 0) -> HTMLResponse:
+def sessions(visit: Visiting, offset: Offset = 0) -> Response:
     found, total = visit.memory.sessions.recent(limit=AGENT_ROWS, offset=offset)
     shown = [_shown(visit.memory, each) for each in found]
     return page(

@@ -7,10 +7,20 @@ from collections.abc import Callable
 from typing import Literal
 
 from fastapi import Response
-from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Ended, Progress, Sent, begin, go, page, page_router
+from recollect.api.pages.base import (
+    Ended,
+    Progress,
+    Sent,
+    begin,
+    captured,
+    changing_once,
+    done,
+    go,
+    page,
+    page_router,
+)
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
 from recollect.memory import Memory
@@ -21,7 +31,7 @@ routes = page_router()
 
 
 @routes.get("/staging")
-def staging(visit: Visiting) -> HTMLResponse:
+def staging(visit: Visiting) -> Response:
     return _staging(visit)
 
 
@@ -71,15 +81,15 @@ VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
 @routes.post("/staging/{slug}/promote")
 def promote(visit: Changing, slug: str) -> Response:
     """Turn an entry into a learning; to undo it, archive the learning and stage the entry again."""
-    memory = visit.memory.in_one_change()
-    made = memory.staging.promote(slug).learning
-    undo, change = f"/staging/{slug}/demote", memory.context.ids("change")
-    return go(visit, "/staging", f"Made a learning of “{made.title}”", undo=undo, change=change)
+    made, change = changing_once(visit, lambda memory: memory.staging.promote(slug))
+    return captured(visit, "/staging", "Made a learning of", made, change, undo=f"/staging/{slug}/demote")
 
 
 @routes.post("/staging/{slug}/demote")
 def demote(visit: Changing, slug: str, sent: Sent) -> Response:
-    visit.memory.data.undo(change=sent.text("change"))
+    """Without a change, a known learning said the same, and only the entry comes back."""
+    if change := sent.text("change"):
+        visit.memory.data.undo(change=change)
     back = visit.memory.staging.restore(slug)
     return go(visit, "/staging", f"Staged again: “{back.title}”")
 
@@ -89,13 +99,11 @@ def act(visit: Changing, slug: str, verb: str) -> Response:
     if verb not in VERBS:
         raise NotFound(f"a staged learning has no action {verb!r}")
     said, do, back = VERBS[verb]
-    do(visit.memory.staging, slug)
-    return go(visit, "/staging", f"{said} {slug}", undo=f"/staging/{slug}/{back}")
+    entry, change = changing_once(visit, lambda memory: do(memory.staging, slug))
+    return done(visit, "/staging", said, entry, change, undo=f"/staging/{slug}/{back}")
 
 
-def _staging(
-    visit: PageRequest, *, problem: str = "", rule: str = "", body: str = "", status: int = 200
-) -> HTMLResponse:
+def _staging(visit: PageRequest, *, problem: str = "", rule: str = "", body: str = "", status: int = 200) -> Response:
     """If git cannot date the entries, the page says why and lists them without ages."""
     plan: Consolidation | None = None
     unknown = ""
@@ -125,13 +133,13 @@ theme_routes = page_router()
 
 
 @theme_routes.get("/themes")
-def themes(visit: Visiting) -> HTMLResponse:
+def themes(visit: Visiting) -> Response:
     found = visit.memory.themes
     return page("themes.html", visit, title="Themes", themes=found.list(), due=found.due(), survey=found.survey())
 
 
 @theme_routes.get("/themes/plan")
-def plan(visit: Visiting) -> HTMLResponse:
+def plan(visit: Visiting) -> Response:
     """What a gathering would do: a page of its own, because planning thousands of findings takes a while."""
     found = visit.memory.themes
     known = {theme.name for theme in found.list()}
@@ -142,7 +150,9 @@ def plan(visit: Visiting) -> HTMLResponse:
 def hold(visit: Changing, verb: Literal["hold", "release"], sent: Sent) -> Response:
     """Hold a finding out of themes, or release it; each undoes the other."""
     id, other = sent.given("finding") or sent.text("change"), "release" if verb == "hold" else "hold"
-    visit.memory.themes.hold(id, on=verb == "hold")
+    _, change = changing_once(visit, lambda memory: memory.themes.hold(id, on=verb == "hold"))
+    if not change:
+        return go(visit, "/themes/plan", f"Nothing changed: {id} is like that already")
     return go(visit, "/themes/plan", f"{VERBS[verb][0]} {id}", undo=f"/themes/findings/{other}", change=id)
 
 
@@ -160,20 +170,22 @@ def rename(visit: Changing, name: str, sent: Sent) -> Response:
     """The form sends the new name; the undo button sends the old one as `change`."""
     named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
     undo = f"/themes/{named.name}/rename"
+    if named.name == name:
+        return go(visit, f"/themes/{name}", f"{name} keeps its name; only a person renames it from now on")
     return go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
 
 
 @theme_routes.post("/themes/{name}/promote")
 def promote_finding(visit: Changing, name: str, sent: Sent) -> Response:
     """Turn a finding of the theme into a learning."""
-    memory = visit.memory.in_one_change()
-    made = memory.themes.promote(sent.text("finding")).learning
-    said = f"Made a learning of {sent.text('finding')}"
-    return go(visit, f"/learnings/{made.id}", said, undo="/undo", change=memory.context.ids("change"))
+    made, change = changing_once(visit, lambda memory: memory.themes.promote(sent.text("finding")))
+    return captured(
+        visit, f"/learnings/{made.learning.id}", f"Made a learning of {sent.text('finding')}:", made, change
+    )
 
 
 @theme_routes.get("/themes/{name}")
-def theme(visit: Visiting, name: str) -> HTMLResponse:
+def theme(visit: Visiting, name: str) -> Response:
     theme, text = visit.memory.themes.show(name)
     raw = {one.id: one for file in visit.memory.themes.survey().files for one in file.findings}  # each file read once
     findings = [raw[id] for id in theme.findings if id in raw]
