@@ -18,6 +18,7 @@ from fastapi.routing import APIRoute
 from conftest import Opener
 from recollect import Memory
 from recollect.core.journal import NewEntry
+from recollect.core.learning import SessionTurn, Write
 from recollect.core.records import replace
 from samples import WEBHOOKS, learning
 from serving import serving
@@ -293,7 +294,9 @@ def test_a_text_of_megabytes_is_shown_in_parts_and_at_once(memory: Memory) -> No
             address = f"{running.url}{following[0]}" if following else ""
         assert read.strip().endswith("the very last line")
         assert read.count("cell 7") == table.count("cell 7")
-        assert browser.get(f"{more[0]}?part=99999").status_code == 200
+        beyond = browser.get(f"{more[0]}?part=99999")
+        assert beyond.status_code == 404
+        assert "parts, and none is number 99999" in beyond.text
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -386,3 +389,49 @@ def test_an_unknown_field_of_a_reason_or_a_bridge_is_named(api: httpx.Client, mo
     made = api.post("/api/decisions", json={name: value for name, value in new.items() if name not in more})
     edited = api.patch(f"/api/decisions/{made.json()['decision']['id']}", json=more)
     assert f"unknown field {wrong}" in edited.json()["detail"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_every_list_refuses_a_page_before_its_start_and_shows_the_last_beyond_its_end(memory: Memory) -> None:
+    id = memory.journal.add(NewEntry(text="Moved the webhook to the queue", topic="Webhook queue")).id
+    memory.learn(learning(WEBHOOKS))
+    memory.decisions.record(decision="Use a queue over cron for webhooks", confidence=0.5, category="storage")
+    memory.sessions.deliver(Write(id="change_s", what=SessionTurn(session="s", host="codex", request="x", answer="y")))
+    names = {"day": id[4:14], "id": memory.topics.page()[0][0].id}
+    with serving(memory) as running:
+        browser = running.browser()
+        paths = [
+            route.path.removeprefix("/s/{space}").format(**names)
+            for route in running.app.routes
+            if isinstance(route, APIRoute) and route.path.startswith("/s/{space}")
+            and "offset" in {field.alias for field in route.dependant.query_params}
+        ]  # fmt: skip
+        assert len(paths) == 6
+        for path in paths:
+            for query in ("", "&q=webhook"):
+                assert browser.get(f"{path}?offset=-5{query}").status_code == 400, path
+                beyond = browser.get(f"{path}?offset=50{query}")
+                assert beyond.status_code == 200, path
+                assert dict(beyond.url.params).get("offset", "0") == "0", path
+                assert "webhook" in beyond.text.partition("<main")[2].lower() or path == "/sessions"
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_is_missing_is_a_page_that_names_no_command_and_links_to_its_list(memory: Memory) -> None:
+    with serving(memory) as running:
+        browser = running.browser()
+        for path, section in (
+            ("/learnings/learn_nothing1", "Learnings"),
+            ("/decisions/dec_nothing12", "Decisions"),
+            ("/topics/topic_nothing", "Topics"),
+            ("/themes/nothing", "Themes"),
+            ("/journal/log/2020-01-01", "Journal"),
+            ("/journal/monthly/2020-01", "Journal"),
+            ("/text/log/2020-01-01%231", "Home"),
+            ("/text/staged/nothing", "Home"),
+        ):
+            answer = browser.get(path)
+            shown = answer.text.partition("<main")[2]
+            assert answer.status_code == 404, path
+            assert "recollect " not in shown, path
+            assert f">{section}</a>" in shown, path
