@@ -205,6 +205,13 @@ def paged(found: Sequence[Any], total: int, offset: int, rows: int, address: Cal
     return {"found": found, "total": total, "offset": offset, "rows": rows, "address": address}
 
 
+def ring_bases(visit: PageRequest, rings: Sequence[str]) -> dict[str, str]:
+    """Where this server has the pages of each ring; nothing for one that it does not serve."""
+    ctx = visit.memory.context
+    spaces = {name: ctx.rings.named(ctx, name).space for name in {*rings}}
+    return {name: f"/s/{space}" for name, space in spaces.items() if space in visit.spaces}
+
+
 def given(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of an address that are not empty."""
     return {name: value for name, value in wanted.items() if value}

@@ -28,7 +28,7 @@ from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import record, replace
+from recollect.core.records import MOST, record, replace
 from recollect.distil.decision_levels import LEVELS
 from recollect.memory import Memory
 from recollect.memory.records import Decisions
@@ -36,7 +36,6 @@ from recollect.text.sentences import clip
 
 routes = page_router()
 ROWS = 25  # a screen and a half; chosen
-MATCHES = 200  # chosen: matches of a query that the pages show
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
 STATUSES = ("active", "reversed", "superseded")
@@ -63,10 +62,11 @@ def decisions(
         levels: dict[str, str] = {}
         rows = rows[offset : offset + ROWS]
     else:
-        window = {"limit": MATCHES} if q.strip() else {"limit": ROWS, "offset": offset}
+        # With words, a query counts what it looked at: all that may match, or the best thousand.
+        window = {"limit": MOST} if q.strip() else {"limit": ROWS, "offset": offset}
         hits, total = found.query(q, level=show or None, whole=True, **window, **fields)
         hits = hits[offset : offset + ROWS] if q.strip() else hits
-        rows = found.many([hit.id for hit in hits])
+        rows = [hit.decision for hit in hits if isinstance(hit.decision, Decision)]
         levels = {hit.id: hit.level for hit in hits}
     return page(
         "decisions.html",
@@ -76,6 +76,7 @@ def decisions(
         ages=ages,
         due=len(due),
         **paged(rows, total, offset, ROWS, lambda **other: "/decisions?" + urlencode(given({**wanted, **other}))),
+        capped=bool(q.strip()) and total == MOST,
         wanted=wanted,
         shown=SHOWN,
         outcomes=("", *OUTCOMES),

@@ -29,6 +29,7 @@ from recollect.api.pages.base import (
     page,
     page_router,
     paged,
+    ring_bases,
 )
 from recollect.api.pages.prose import period_name, place
 from recollect.api.wire import Offset
@@ -307,7 +308,6 @@ def search(
     narrow = {"kind": kind, "trust": trust, "tag": tag, "topic": topic, "since": since, "until": until}
     wanted = {"q": q, **narrow, "strategy": strategy, "where": where}
     context = visit.memory.context
-    spaces = {name: context.rings.named(context, name).space for name in {hit.ring for hit in hits}}
     more = min(2 * limit, MOST_HITS) if len(hits) == limit < MOST_HITS else 0
     return page(
         "search.html",
@@ -317,7 +317,7 @@ def search(
         wanted=wanted,
         nothing=nothing_found(q, [name for name, value in narrow.items() if value]),
         hits=hits,
-        bases={name: f"/s/{space}" for name, space in spaces.items() if space in visit.spaces},
+        bases=ring_bases(visit, [hit.ring for hit in hits]),
         rings=context.rings.names,
         at=place,
         more=f"/search?{urlencode({**wanted, 'limit': more})}" if more else "",

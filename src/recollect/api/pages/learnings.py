@@ -30,8 +30,10 @@ from recollect.api.pages.base import (
     page,
     page_router,
     paged,
+    ring_bases,
 )
 from recollect.api.pages.entrance import local_path
+from recollect.api.pages.prose import place
 from recollect.api.wire import Offset
 from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.context import ME, PROJECT
@@ -305,6 +307,7 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
     sessions, room = visit.memory.sessions, ROOMS[host]
     brief = sessions.brief(room)
     given = sessions.prompted(prompt, session=ASKED, task=ASKED, room=room) if prompt.strip() else None
+    considered = sessions.candidates(prompt, given) if given else []
     return page(
         "agent.html",
         visit,
@@ -315,7 +318,9 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
         brief_parts=list(_parts(brief.text, "### ")),
         given=given,
         given_parts=list(_parts(given.text, "## ")) if given else [],
-        candidates=sessions.candidates(prompt, given) if given else [],
+        candidates=considered,
+        bases=ring_bases(visit, [one.ring for one in considered]),
+        at=place,
         room=room,
         spent=tokens(brief.text) + (tokens(given.text) if given else 0),
     )
