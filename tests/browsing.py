@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -66,9 +67,9 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def signed_in(browser: Browser, memory: Memory, name: str) -> Iterator[Site]:
+def signed_in(browser: Browser, memory: Memory, name: str, **options: Any) -> Iterator[Site]:
     """Serve a memory and sign in to its page; whatever the browser complained about fails the test."""
-    with serving(memory) as served:
+    with serving(memory, **options) as served:
         context = browser.new_context(viewport={"width": 1100, "height": 800})
         page = context.new_page()
         page.set_default_timeout(20_000)

@@ -6,12 +6,13 @@ import re
 from datetime import date, timedelta
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from browsing import Site
+from browsing import Site, signed_in
 from conftest import STRANGER
 from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
 from recollect.api.auth import Public
+from recollect.api.spaces import Spaces
 from recollect.core.journal import NewEntry
 from recollect.core.learning import SessionEvent, SessionTurn, Write
 from repos import Repo
@@ -667,3 +668,32 @@ def test_what_a_contradiction_is_about_is_said_in_words(site: Site) -> None:
         site.memory.learn(learning(MIGRATIONS, title=title, action=action))
     site.go("/inbox")
     assert "they contradict each other" in site.says()
+
+
+def test_every_part_of_the_brief_says_why_it_is_there_and_what_found_no_room(site: Site, clock: ScriptedClock) -> None:
+    for number in range(60):
+        said = f"Always do {number} before {number + 1}: the person insisted on the order of step {number}, " * 3
+        site.memory.journal.add(NewEntry(text=said, topic=f"Order of step {number}", type="feedback"))
+    clock.advance(days=1)
+    site.memory.cycle()
+    site.go("/agent")
+    parts = site.page.locator(".start .part")
+    assert parts.count() >= 4
+    for part in parts.all():
+        assert len(part.locator(".facts").last.text_content() or "") > 40, part.text_content()
+    rules = parts.filter(has_text="What people asked for")
+    told = re.search(r"(\d+) more lines found no room", rules.text_content() or "")
+    assert told
+    counted = re.search(r"- (\d+) more, in", rules.text_content() or "")
+    assert counted
+    assert told[1] == counted[1]
+
+
+def test_a_hit_of_a_ring_is_a_link_where_this_server_has_its_pages(memory: Memory, chromium: Browser) -> None:
+    me = memory.context.rings.named(memory.context, "me")
+    moved = memory.learnings.move(memory.learn(learning(WEBHOOKS)).learning.id, to="me").learning
+    spaces = Spaces(memory, places=lambda: {me.space: memory.project.home / "me"})
+    with signed_in(chromium, memory, "rings", spaces=spaces) as site:
+        site.go("/agent?prompt=Handle+Stripe+webhooks+that+arrive+out+of+order")
+        link = site.page.locator("li.why a", has_text=str(WEBHOOKS["title"])).first.get_attribute("href")
+        assert link == f"/s/{me.space}/learnings/{moved.id}"

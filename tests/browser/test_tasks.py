@@ -142,6 +142,16 @@ def test_any_decision_is_three_clicks_away(site: Site, hand: Hand) -> None:
     assert seen == 60, "and all of them can be paged through"
 
 
+def test_words_reach_every_decision_that_has_them_page_by_page(site: Site) -> None:
+    for number in range(260):
+        new = NewDecision(decision=f"Parse feed {number} with a library", confidence=0.8, category="tooling")
+        site.memory.decisions.record(new, anyway=True)
+    site.go("/decisions?q=library")
+    assert "260 in all" in site.says()
+    site.follow("Last")
+    assert site.page.locator("tbody tr").count() == 10
+
+
 def test_from_a_month_to_the_raw_words_in_four_clicks(site: Site, hand: Hand, clock: ScriptedClock) -> None:
     for number in range(30):
         text = f"Decided to move job {number} to the new runner because the old one is slow. " * 12
@@ -186,6 +196,10 @@ def test_keys_search_move_select_and_explain(site: Site) -> None:
     with site.page.expect_navigation():
         keyboard.press("e")
     assert site.page.url.endswith("/edit")
+    site.page.locator("h1").click()
+    for key in ("g", "d"):
+        keyboard.press(key)
+    site.page.wait_for_url("**/decisions")
 
 
 def test_no_tag_is_no_change(site: Site) -> None:

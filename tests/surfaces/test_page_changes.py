@@ -52,7 +52,8 @@ class Reader:
         assert answer.status_code == 200, f"{path}: {answer.status_code} {said_by(answer.text)}"
         found = "".join(NOTICE.findall(answer.text))
         undo = dict(re.findall(r'name="(change|back)" value="([^"]*)"', found))
-        undo |= {"path": path for path in re.findall(r'action="([^"]+)"', found)}
+        if path := re.search(r'action="([^"]+)"', found):
+            undo["path"] = path[1]
         return said_by(found), {name: unescape(value) for name, value in undo.items()}
 
     def undo(self, form: dict[str, str]) -> str:

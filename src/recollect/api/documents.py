@@ -10,26 +10,8 @@ from urllib.parse import quote
 from fastapi import Depends, Path, Query, Request, Response
 from pydantic import Field, WithJsonSchema
 
+from recollect.api import bodies
 from recollect.api.auth import Maintains, Reads, Writes
-from recollect.api.bodies import (
-    DATE,
-    PATTERNS,
-    VISIBLE,
-    Body,
-    CompactTree,
-    DryRun,
-    Empty,
-    EntryBody,
-    FindingBody,
-    Gather,
-    Instant,
-    PromotionBody,
-    Rename,
-    Resolution,
-    Share,
-    StagedBody,
-    StagedPromotion,
-)
 from recollect.api.records import Hits
 from recollect.api.wire import Found, Paged, answer, document, page, page_of, router, search_page, shape, sliced
 from recollect.capture.learn import Captured
@@ -61,7 +43,7 @@ routes = router("/api", "journal")
 text_routes = router("/api", "search")
 upkeep_routes = router("/api", "upkeep")
 
-Day = Annotated[str, Path(), WithJsonSchema({"type": "string", "format": "date", "pattern": DATE})]
+Day = Annotated[str, Path(), WithJsonSchema({"type": "string", "format": "date", "pattern": bodies.DATE})]
 _YEAR = "^(19|[2-8][0-9])[0-9]{2}"
 Period = Annotated[
     str,
@@ -69,7 +51,7 @@ Period = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "string", "format": "date", "pattern": DATE},
+                {"type": "string", "format": "date", "pattern": bodies.DATE},
                 {"type": "string", "pattern": f"{_YEAR}-(0[1-9]|1[0-2])$"},
                 {"type": "string", "pattern": f"{_YEAR}-W(0[1-9]|[1-4][0-9]|5[0-2])$"},
             ]
@@ -82,7 +64,7 @@ ItemNumber = Annotated[int, Path(ge=1, le=FURTHEST)]
 
 def _several(words: tuple[str, ...]) -> str:
     pattern = f"^({'|'.join(words)})(,({'|'.join(words)}))*$"
-    PATTERNS[pattern] = f"must be one of {', '.join(words)}, or several separated by commas"
+    bodies.PATTERNS[pattern] = f"must be one of {', '.join(words)}, or several separated by commas"
     return pattern
 
 
@@ -103,7 +85,7 @@ def list_logs(memory: Reads, window: Paged) -> Response:
 
 
 @routes.post("/logs", status_code=201, response_model=Logged, summary="Append an entry to a log")
-def add_log_entry(memory: Writes, new: EntryBody) -> Response:
+def add_log_entry(memory: Writes, new: bodies.EntryBody) -> Response:
     """The entry goes to today's log, or to the log of the day on which its session began."""
     logged = memory.journal.add(new.record())
     place = logged.id.removeprefix("log/").replace("#", "/")  # the log itself while the entry has no number yet
@@ -121,7 +103,7 @@ def get_log_entry(memory: Reads, day: Day, number: EntryNumber) -> Entry:
 
 
 @routes.post("/logs/{day}/{number}/adopt", summary="Vouch for an entry; only a person may")
-def adopt_log_entry(memory: Writes, day: Day, number: EntryNumber, body: Empty) -> Entry:
+def adopt_log_entry(memory: Writes, day: Day, number: EntryNumber, body: bodies.Empty) -> Entry:
     return memory.journal.adopt(f"log/{day}#{number}")
 
 
@@ -134,7 +116,7 @@ def list_nodes(memory: Reads, window: Paged, period: Period | None = None) -> Re
 
 
 @routes.post("/tree/compact", response_model=TreePass, summary="Bring the tree up to date")
-def compact_tree(memory: Maintains, wanted: CompactTree) -> Response:
+def compact_tree(memory: Maintains, wanted: bodies.CompactTree) -> Response:
     done, warning = memory.journal.compact(everything=wanted.everything)
     return answer({"done": done, "warning": warning})
 
@@ -153,13 +135,13 @@ class _Narrowed:
     kind: Kinds = None
     trust: Trusts = None
     tag: str | None = None
-    since: Instant | None = None
-    until: Instant | None = None
+    since: bodies.Instant | None = None
+    until: bodies.Instant | None = None
     topic: str | None = None
-    min_confidence: Share | None = None
+    min_confidence: bodies.Share | None = None
     exclude_outcome: str | None = None
     strategy: Literal["hybrid", "bm25", "semantic"] = "hybrid"
-    semantic_weight: Share | None = None
+    semantic_weight: bodies.Share | None = None
     recency: bool = True
     confidence: bool = True
     explain: bool = False
@@ -203,14 +185,14 @@ def get_inbox_item(memory: Reads, number: ItemNumber) -> Escalation:
 
 
 @upkeep_routes.post("/inbox/{number}/resolve", summary="Resolve an item; only a person may")
-def resolve_inbox_item(memory: Writes, number: ItemNumber, given: Resolution) -> Escalation:
+def resolve_inbox_item(memory: Writes, number: ItemNumber, given: bodies.Resolution) -> Escalation:
     return memory.inbox.resolve(number, given.verb)
 
 
 @upkeep_routes.post(
     "/undo", response_model=Undone, summary="Take back the last change to learnings, decisions, topics or the log"
 )
-def undo(memory: Writes, body: Empty) -> Response:
+def undo(memory: Writes, body: bodies.Empty) -> Response:
     """One list has what was restored. A second call undoes the change before; only a person may undo a person's."""
     restored = memory.data.undo()
     return answer({name: [each for each in restored if isinstance(each, kind)] for name, kind in UNDONE.items()})
@@ -238,7 +220,7 @@ def explain(memory: Reads, id: str) -> AnyExplanation:
 
 
 @upkeep_routes.post("/cycle", summary="Do all maintenance that is due")
-def run_cycle(memory: Maintains, body: Empty) -> CycleReport:
+def run_cycle(memory: Maintains, body: bodies.Empty) -> CycleReport:
     return memory.cycle()
 
 
@@ -249,20 +231,20 @@ def openapi(memory: Reads, request: Request) -> Response:
 
 topic_routes = router("/api", "topics")
 
-Name = Annotated[str, Field(max_length=NAME_LIMIT, pattern=VISIBLE)]
+Name = Annotated[str, Field(max_length=NAME_LIMIT, pattern=bodies.VISIBLE)]
 
 
-class TopicName(Body):
+class TopicName(bodies.Body):
     name: Name
 
 
-class OtherTopic(Body):
+class OtherTopic(bodies.Body):
     """The topic that is merged into the one of the address, by id or name."""
 
     other: str
 
 
-class SplitOff(Body):
+class SplitOff(bodies.Body):
     """The entries that a new topic takes, and its name."""
 
     name: Name
@@ -298,12 +280,12 @@ def split_topic(memory: Writes, topic: str, given: SplitOff) -> TopicRow:
 
 
 @topic_routes.post("/topics/{topic}/close", summary="Close a topic")
-def close_topic(memory: Writes, topic: str, body: Empty) -> TopicRow:
+def close_topic(memory: Writes, topic: str, body: bodies.Empty) -> TopicRow:
     return memory.topics.close(topic)
 
 
 @topic_routes.post("/topics/{topic}/open", summary="Open a topic again")
-def open_topic(memory: Writes, topic: str, body: Empty) -> TopicRow:
+def open_topic(memory: Writes, topic: str, body: bodies.Empty) -> TopicRow:
     return memory.topics.open(topic)
 
 
@@ -327,7 +309,7 @@ def list_findings(memory: Reads, window: Paged) -> Response:
 
 
 @theme_routes.post("/findings", status_code=201, response_model=AddedFinding, summary="Add a finding to a work unit")
-def add_finding(memory: Writes, new: FindingBody) -> Response:
+def add_finding(memory: Writes, new: bodies.FindingBody) -> Response:
     made = memory.themes.add(new.work_id, new.record())
     return answer(made, status=201, headers={"location": f"/api/findings/{quote(made.work_id)}/{made.number}"})
 
@@ -338,12 +320,12 @@ def get_finding(memory: Reads, work_id: str, number: FindingNumber) -> Finding:
 
 
 @theme_routes.post("/findings/{work_id}/{number}/promote", summary="Make a finding a learning")
-def promote_finding(memory: Writes, work_id: str, number: FindingNumber, given: PromotionBody) -> Captured:
+def promote_finding(memory: Writes, work_id: str, number: FindingNumber, given: bodies.PromotionBody) -> Captured:
     return memory.themes.promote(f"finding/{work_id}#{number}", title=given.title)
 
 
 @theme_routes.post("/findings/{work_id}/{number}/adopt", summary="Vouch for it; only a person may")
-def adopt_finding(memory: Writes, work_id: str, number: FindingNumber, body: Empty) -> Finding:
+def adopt_finding(memory: Writes, work_id: str, number: FindingNumber, body: bodies.Empty) -> Finding:
     return memory.themes.adopt(f"finding/{work_id}#{number}")
 
 
@@ -353,7 +335,7 @@ def list_themes(memory: Reads, window: Paged) -> Response:
 
 
 @theme_routes.post("/themes/run", summary="Gather findings into themes, if that is due")
-def run_themes(memory: Maintains, wanted: Gather) -> Gathering:
+def run_themes(memory: Maintains, wanted: bodies.Gather) -> Gathering:
     return memory.themes.run(always=wanted.always)
 
 
@@ -364,7 +346,7 @@ def get_theme(memory: Reads, name: str) -> Response:
 
 
 @theme_routes.patch("/themes/{name}", summary="Rename a theme; the machine then leaves its name alone")
-def rename_theme(memory: Writes, name: str, new: Rename) -> Theme:
+def rename_theme(memory: Writes, name: str, new: bodies.Rename) -> Theme:
     return memory.themes.rename(name, new.name)
 
 
@@ -376,29 +358,29 @@ def list_staged(memory: Reads, window: Paged) -> Response:
 
 
 @staging_routes.post("/staged", status_code=201, response_model=Staged, summary="Stage a learning")
-def stage_learning(memory: Writes, new: StagedBody) -> Response:
+def stage_learning(memory: Writes, new: bodies.StagedBody) -> Response:
     made = memory.staging.stage(new.title, new.body)
     return answer(made, status=200 if made.repeated else 201)
 
 
 @staging_routes.post("/staged/{slug}/promote", response_model=Captured, summary="Make a staged learning a learning")
-def promote_staged(memory: Writes, slug: str, given: StagedPromotion) -> Response:
+def promote_staged(memory: Writes, slug: str, given: bodies.StagedPromotion) -> Response:
     made = memory.staging.promote(slug, context=given.context, implication=given.implication, action=given.action)
     return answer(made)
 
 
 @staging_routes.post("/staged/{slug}/adopt", response_model=AdoptedEntry, summary="Vouch for it; only a person may")
-def adopt_staged(memory: Writes, slug: str, body: Empty) -> Response:
+def adopt_staged(memory: Writes, slug: str, body: bodies.Empty) -> Response:
     kept = memory.staging.adopt(slug)
     return answer({"slug": kept.slug, "title": kept.title, "body": kept.body})
 
 
 @staging_routes.post("/staged/{slug}/restore", summary="Stage a removed entry again")
-def restore_staged(memory: Writes, slug: str, body: Empty) -> RestoredEntry:
+def restore_staged(memory: Writes, slug: str, body: bodies.Empty) -> RestoredEntry:
     return memory.staging.restore(slug)
 
 
 @staging_routes.post("/consolidate", summary="Move staged learnings into documents")
-def consolidate(memory: Maintains, wanted: DryRun) -> Consolidation:
+def consolidate(memory: Maintains, wanted: bodies.DryRun) -> Consolidation:
     """Only if a consolidation is due; a dry run says what it would do."""
     return memory.staging.consolidate(dry_run=wanted.dry_run)

@@ -61,8 +61,11 @@ _KEPT = lazy(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)"
 
 @record
 class Brief:
+    """Its text, the names of its parts in order, and for each part how many more lines found no room."""
+
     text: str
     parts: tuple[str, ...]
+    left_out: tuple[int, ...] = ()
 
 
 @record
@@ -100,15 +103,18 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
         ]
         whole = left = room.characters - sum(map(room.cost, [*fixed, *held]))
         shown: list[tuple[str, list[str]]] = []
+        over: dict[str, int] = {}
         for part in parts:
             lines = _fitted(part, min(left, int(whole * part.share)), room)
             shown.append((part.name, lines))
+            over[part.name] = len(part.lines) + part.beyond - len({*part.lines} & {*lines})
             left -= sum(map(room.cost, lines))
         above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
         mapped = _map(told.others, told.total - above, today, left, room)
         more = told.entries("\n".join(mapped))
         latest = Part(name="", heading="Latest entries", lines=tuple(more.values()), share=1)
         entries = _fitted(latest, left - sum(map(room.cost, mapped)), room)
+        over["entries"] = len(latest.lines) - len({*latest.lines} & {*entries})
         told_by = {line.rpartition(" → ")[2]: line for _, some in [*shown, ("", entries)] for line in some}
         single = {topic: told_by[id] for id, topic in topics.first_of(tx, [*told_by]).items()}
     # A topic of one entry whose line says its name is not in the map as well.
@@ -118,7 +124,8 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
     shown += [("map", mapped), ("entries", entries)]
     lines = [line for _, some in shown for line in some] or ([] if held else ["", NOTHING])
     text = room.runnable("\n".join([*fixed[:-2], *held, *lines, *fixed[-2:], ""]))
-    return Brief(text=text, parts=(*(["waiting"] if held else []), *(name for name, some in shown if some)))
+    names = (*(["waiting"] if held else []), *(name for name, some in shown if some))
+    return Brief(text=text, parts=names, left_out=tuple(over.get(name, 0) for name in names))
 
 
 def _ring(ctx: Context) -> tuple[str, ...]:

@@ -166,6 +166,7 @@ def _tree(
         topics={id: views[id].topics[:6] for id in months},
         days=_year_of_days(counts, journal.today()),
         last=max((day for day, count in counts.items() if count and day <= journal.today()), default=None),
+        shades=SHADES,
         draft=draft,
         topic=topic,
         types=ENTRY_TYPES,

@@ -8,9 +8,10 @@ learnings to a task.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
@@ -41,6 +42,7 @@ from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
 from recollect.core.records import MOST, record
+from recollect.inject import brief as bars
 from recollect.memory import Memory
 from recollect.store.learnings import SORTS
 from recollect.store.sessions import HostSession, ReportedEvent
@@ -280,6 +282,8 @@ class ShownPart:
     title: str
     text: str
     tokens: int
+    name: str
+    left_out: int
 
 
 @record
@@ -315,24 +319,28 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
         prompt=prompt,
         host=host,
         hosts=tuple(ROOMS),
-        brief_parts=list(_parts(brief.text, "### ")),
+        brief_parts=list(_parts(brief.text, "### ", ["", *brief.parts], [0, *brief.left_out])),
         given=given,
         given_parts=list(_parts(given.text, "## ")) if given else [],
         candidates=considered,
         bases=ring_bases(visit, [one.ring for one in considered]),
         at=place,
+        bars=bars,
         room=room,
         spent=tokens(brief.text) + (tokens(given.text) if given else 0),
     )
 
 
-def _parts(text: str, mark: str) -> Iterator[ShownPart]:
-    """A text split before each heading."""
+def _parts(text: str, mark: str, names: Sequence[str] = (), over: Sequence[int] = ()) -> Iterator[ShownPart]:
+    """A text split before each heading, with the names of its parts and how many lines of each found no room."""
+    told = iter(zip_longest(names, over))
     lines: list[str] = []
     for line in [*text.splitlines(keepends=True), mark]:
         if line.startswith(mark) and lines:
             said = "".join(lines)
-            yield ShownPart(title=lines[0].lstrip("# ").strip(), text=said, tokens=tokens(said))
+            name, left_out = next(told, ("", 0))
+            title = lines[0].lstrip("# ").strip()
+            yield ShownPart(title=title, text=said, tokens=tokens(said), name=name, left_out=left_out)
             lines = []
         lines.append(line)
 

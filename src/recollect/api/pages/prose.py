@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 from difflib import SequenceMatcher
 from functools import cache
@@ -18,6 +19,7 @@ import nh3
 from markupsafe import Markup, escape
 
 from recollect.core.calendar import ROOT, parse_period
+from recollect.core.errors import BadInput
 from recollect.tend.kinds import kind_of
 from recollect.text.tokens import terms
 
@@ -35,7 +37,8 @@ _ID = re.compile(
     r"|monthly/\d{4}-\d\d|(?:learn|dec)_[0-9a-z]{8,})(?![\w/-])"
 )
 _PERIOD = re.compile(rf"^(?P<daily>\d{{4}}-\d\d-\d\d)$|^(?P<weekly>\d{{4}}-W\d\d)$|{_ID.pattern}")
-"""In a heading also a bare day or week: summaries have a section for each."""
+"""In a heading also a bare day or week: summaries have a section for each, which is shown by its name."""
+_BARE = ("daily", "weekly")
 LONGEST = 32_000
 """Characters of a text that are rendered: 0.4 s of CPU for the slowest Markdown, a table of short cells."""
 MOST_COMPARED = 3_000  # words of a text that is compared; for a longer one it takes seconds
@@ -149,10 +152,15 @@ def _linked(children: Iterable[Token], base: str, pattern: re.Pattern[str]) -> l
             id = f"{level}{found['entry'] or found[0]}"
             made.append(Token("text", "", 0, content=child.content[at : found.start()]))
             made.append(Token("link_open", "a", 1, attrs={"href": place(base, id)}))
-            made.append(Token("text", "", 0, content=found[0]))
+            said = found[0]
+            if found.lastgroup in _BARE:
+                with suppress(BadInput):  # a day that no calendar has stays as it is written
+                    said = period_name(id)
+            made.append(Token("text", "", 0, content=said))
             made.append(Token("link_close", "a", -1))
             at = found.end()
-        made.append(Token("text", "", 0, content=child.content[at:]))
+        rest = child.content[at:]
+        made.append(Token("text", "", 0, content=rest.removesuffix(" [project]") if pattern is _PERIOD else rest))
     return made
 
 

@@ -27,8 +27,15 @@
     x: () => inRow("[data-select]")?.click(),
     "?": () => one("#keys")?.showModal(),
   };
+  let going = false; // after g, a letter names the page to go to
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || one("dialog[open]")) return;
+    const page = going && one(`.menu a[data-go="${CSS.escape(event.key)}"]`);
+    going = event.key === "g";
+    if (page) {
+      event.preventDefault();
+      return page.click();
+    }
     const verb = one(`[data-verb="${CSS.escape(event.key)}"]`);
     if (!keys[event.key] && !verb) return;
     event.preventDefault();
