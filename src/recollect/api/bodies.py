@@ -1,7 +1,7 @@
 """JSON bodies of requests: one model for each, with every rule that the OpenAPI document can state.
 
-Names in camelCase and the names of seed 002 (`SEED_NAMES`) work too. Values are never converted, and unknown fields are
-refused at any depth. The limits belong to other rooms.
+Names in camelCase and other names of a field (`ALSO_NAMED`) work too. Values are never converted, and unknown fields
+are refused at any depth. The limits belong to other rooms.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Body(BaseModel):
     """A JSON object in a request."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    SEED_NAMES: ClassVar[Mapping[str, str]] = {}
+    ALSO_NAMED: ClassVar[Mapping[str, str]] = {}
     RECORD: ClassVar[type[Any]]
     """What becomes of it."""
 
@@ -129,7 +129,7 @@ class Body(BaseModel):
         if not isinstance(given, Mapping):
             return given
         try:
-            named = {cls.SEED_NAMES.get(name, name): value for name, value in snaked(given).items()}
+            named = {cls.ALSO_NAMED.get(name, name): value for name, value in snaked(given).items()}
         except BadInput as twice:
             raise ValueError(str(twice)) from None
         if unknown := sorted(named.keys() - cls.model_fields.keys()):
@@ -244,7 +244,7 @@ class LearningEditBody(Body):
 class RatingBody(Body):
     """A verdict on a learning that a task was shown. `taskId` and `helpful` (true or false) work as well."""
 
-    SEED_NAMES = {"task_id": "task"}
+    ALSO_NAMED = {"task_id": "task"}
     task: Id
     verdict: Verdict
 
@@ -288,20 +288,18 @@ class InjectionBody(Body):
     known: Annotated[list[str], Field(description="Ids of learnings that the agent has seen already.")] = []
 
 
-class FinishedTask(Body):
-    """A finished task's output."""
-
-    output: str
-    task: Id
-    outcome: Id | None = None
-    title: str = ""
-
-
 class FinalMessage(Body):
     """What an agent said at the end of a task, with each verdict on a separate line."""
 
     output: str
     task: Id
+
+
+class FinishedTask(FinalMessage):
+    """A finished task's output."""
+
+    outcome: Id | None = None
+    title: str = ""
 
 
 class OutcomeBody(Body):

@@ -149,8 +149,8 @@ def sliced(name: str, everything: Sequence[Any], window: Window, **more: Any) ->
 
 # Routes
 
-SEED_PARAMETERS = {"q": "query", "search": "query", "exclude_outcome_id": "exclude_outcome"}
-"""Other names of query parameters, from seed 002."""
+ALSO_NAMED = {"q": "query", "search": "query", "exclude_outcome_id": "exclude_outcome"}
+"""Other names of query parameters, which callers may use too."""
 
 
 class _Anything(Convertor[str]):
@@ -228,7 +228,7 @@ def named_query(query: bytes, known: frozenset[str]) -> bytes:
     given = []
     for name, value in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True):
         name = snake(name)
-        given.append((name if name in known else SEED_PARAMETERS.get(name, name), value))
+        given.append((name if name in known else ALSO_NAMED.get(name, name), value))
     unknown = sorted({name for name, _ in given} - known)
     if unknown:
         said = f"the parameters are {', '.join(sorted(known))}" if known else "there are no parameters here"

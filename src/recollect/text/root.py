@@ -212,7 +212,7 @@ def _count(group: Sequence[Point]) -> int:
 
 SETTLED_DAYS = 90
 """A project topic that is not mentioned for this long counts as completed."""
-ACTIVE_DAYS = 7  # seed 003: the recent week
+ACTIVE_DAYS = 7  # a week is what the specification calls recent
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
 SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Summary", "Topics Index")

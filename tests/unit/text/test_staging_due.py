@@ -1,4 +1,4 @@
-"""The two tests of seed 001 at their boundaries, and which entries a consolidation takes."""
+"""The two tests of whether a consolidation is due, at their boundaries, and which entries it takes."""
 
 from datetime import date, timedelta
 

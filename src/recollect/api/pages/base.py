@@ -15,7 +15,7 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -181,16 +181,12 @@ def _did(event: Event) -> str:
 
 def bare(template: str, request: Request, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A template outside of any space."""
-    names: dict[str, Any] = {"csrf": "", "space": "", "spaces": (), "base": "", "sections": (), "waits": 0}
-    names |= {"works": (), "ended": False}
     form = urlsplit(request.headers.get("referer", ""))  # what answers a form has the address of the form's page
     at = request.url if request.method in ("GET", "HEAD") or not form.path else form
     address = at.path + (f"?{at.query}" if at.query else "")
-    known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
     chosen = request.cookies.get(THEME_COOKIE)
-    theme = chosen if chosen in THEMES else THEMES[0]
-    known |= {"theme": theme, "theme_names": THEMES, "here": address, "status": status}
-    return HTMLResponse(environment().get_template(template).render(**{**known, **values}), status_code=status)
+    known = {"theme": chosen if chosen in THEMES else THEMES[0], "here": address, "status": status, **values}
+    return HTMLResponse(environment().get_template(template).render(**known), status_code=status)
 
 
 def go(visit: PageRequest, path: str, said: str = "", *, undo: str = "", change: str = "") -> Response:
@@ -215,6 +211,11 @@ def ring_bases(visit: PageRequest, rings: Sequence[str]) -> dict[str, str]:
 def given(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of an address that are not empty."""
     return {name: value for name, value in wanted.items() if value}
+
+
+def addressed(path: str, wanted: Mapping[str, Any]) -> Callable[..., str]:
+    """The address of a list, narrowed as it is or otherwise."""
+    return lambda **other: f"{path}?{urlencode(given({**wanted, **other}))}"
 
 
 M = TypeVar("M")
@@ -284,7 +285,9 @@ def environment() -> Environment:
         lambda context, text, name, **how: prose(text, base=context["base"], id=name, **how)
     )
     made.filters.update(marked=marked, did=_did, period=period_name, ms=parse_time)
-    made.globals.update(counted=counted, differences=differences)
+    made.globals.update(counted=counted, differences=differences, static=static_address, theme_names=THEMES)
+    made.globals.update(csrf_field=CSRF_FIELD, csrf_header=CSRF_HEADER, csrf="", space="", spaces=(), base="")
+    made.globals.update(sections=(), waits=0, works=(), ended=False, notices=(), near=())
     return made
 
 

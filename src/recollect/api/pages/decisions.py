@@ -8,22 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
-from urllib.parse import urlencode
 
 from fastapi import Response
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import (
-    TITLE_WORDS,
-    Fields,
-    Sent,
-    changing_once,
-    done,
-    given,
-    page,
-    page_router,
-    paged,
-)
+from recollect.api.pages import base
 from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
@@ -34,7 +23,7 @@ from recollect.memory import Memory
 from recollect.memory.records import Decisions
 from recollect.text.sentences import clip
 
-routes = page_router()
+routes = base.page_router()
 ROWS = 25  # a screen and a half; chosen
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
@@ -68,14 +57,14 @@ def decisions(
         hits = hits[offset : offset + ROWS] if q.strip() else hits
         rows = [hit.decision for hit in hits if isinstance(hit.decision, Decision)]
         levels = {hit.id: hit.level for hit in hits}
-    return page(
+    return base.page(
         "decisions.html",
         visit,
         title="Decisions",
         levels=levels,
         ages=ages,
         due=len(due),
-        **paged(rows, total, offset, ROWS, lambda **other: "/decisions?" + urlencode(given({**wanted, **other}))),
+        **base.paged(rows, total, offset, ROWS, base.addressed("/decisions", wanted)),
         capped=bool(q.strip()) and total == MOST,
         wanted=wanted,
         shown=SHOWN,
@@ -92,7 +81,7 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> Response:
     calibration = found.calibration(category=category or None, window_days=window or None)
     overall = calibration["overall"]
     wisdom = found.wisdom(category=category or None)
-    return page(
+    return base.page(
         "insight.html",
         visit,
         title="What decisions taught",
@@ -122,14 +111,14 @@ def blank(visit: Visiting) -> Response:
 
 
 @routes.post("/decisions")
-def decide(visit: Changing, sent: Sent) -> Response:
+def decide(visit: Changing, sent: base.Sent) -> Response:
     try:
         reason, anyway = sent.given("reason"), bool(sent.given("anyway"))
         new = NewDecision(**_fields(sent), reasons=(Reason(text=reason),) if reason else ())
-        made, change = changing_once(visit, lambda memory: memory.decisions.record(new, anyway=anyway).decision)
+        made, change = base.changing_once(visit, lambda memory: memory.decisions.record(new, anyway=anyway).decision)
     except BadInput as wrong:
         return _editor(visit, sent.kept(), problem=str(wrong), status=400)
-    return done(visit, f"/decisions/{made.id}", "Recorded", made, change)
+    return base.done(visit, f"/decisions/{made.id}", "Recorded", made, change)
 
 
 @routes.get("/decisions/{id}/edit")
@@ -139,20 +128,20 @@ def edit(visit: Visiting, id: str) -> Response:
 
 
 @routes.post("/decisions/{id}/edit")
-def save(visit: Changing, id: str, sent: Sent) -> Response:
+def save(visit: Changing, id: str, sent: base.Sent) -> Response:
     """If someone else saved meanwhile, the form says so and keeps what was typed."""
     version = sent.version
     try:
         edited = DecisionEdit(**_fields(sent))
-        saved, change = changing_once(visit, lambda memory: memory.decisions.edit(id, edited, expect=version))
+        saved, change = base.changing_once(visit, lambda memory: memory.decisions.edit(id, edited, expect=version))
     except (BadInput, Refused) as wrong:
         stored = visit.memory.decisions.get(id)  # with its version, so that saving again replaces it
         of = stored if isinstance(wrong, Stale) else replace(stored, version=version)
         return _editor(visit, sent.kept(), of=of, problem=str(wrong), status=409 if of is stored else 400)
-    return done(visit, f"/decisions/{id}", "Saved", saved, change)
+    return base.done(visit, f"/decisions/{id}", "Saved", saved, change)
 
 
-def _fields(sent: Fields) -> dict[str, Any]:
+def _fields(sent: base.Fields) -> dict[str, Any]:
     """What was typed, as a decision's fields."""
     confidence = sent.number("confidence")
     if confidence is None:
@@ -169,7 +158,7 @@ def _fields(sent: Fields) -> dict[str, Any]:
 def _editor(
     visit: PageRequest, draft: Mapping[str, Any], *, of: Decision | None = None, problem: str = "", status: int = 200
 ) -> Response:
-    return page(
+    return base.page(
         "decision_editor.html",
         visit,
         title="Edit decision" if of else "Record a decision",
@@ -187,7 +176,7 @@ def decision(visit: Visiting, id: str) -> Response:
     return _one(visit, id)
 
 
-VERBS: dict[str, tuple[str, Callable[[Decisions, str, Fields], object]]] = {
+VERBS: dict[str, tuple[str, Callable[[Decisions, str, base.Fields], object]]] = {
     "review": (
         "Reviewed",
         lambda found, one, sent: found.review(one, Review(**sent.named("outcome", "result", "lesson"))),
@@ -204,15 +193,15 @@ VERBS: dict[str, tuple[str, Callable[[Decisions, str, Fields], object]]] = {
 
 
 @routes.post("/decisions/{id}/{verb}")
-def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
+def act(visit: Changing, id: str, verb: str, sent: base.Sent) -> Response:
     if verb not in VERBS:
         raise NotFound(f"a decision has no action {verb!r}")
     said, do = VERBS[verb]
     try:
-        _, change = changing_once(visit, lambda memory: do(memory.decisions, id, sent))
+        _, change = base.changing_once(visit, lambda memory: do(memory.decisions, id, sent))
     except (BadInput, Refused) as wrong:
         return _one(visit, id, problem=str(wrong), sent=sent, status=400)
-    return done(visit, f"/decisions/{id}", said, visit.memory.decisions.get(id), change)
+    return base.done(visit, f"/decisions/{id}", said, visit.memory.decisions.get(id), change)
 
 
 def _one(
@@ -220,20 +209,20 @@ def _one(
     id: str,
     *,
     problem: str = "",
-    sent: Fields | None = None,
+    sent: base.Fields | None = None,
     status: int = 200,
 ) -> Response:
     decision = visit.memory.decisions.get(id)
-    return page(
+    return base.page(
         "decision.html",
         visit,
-        title=clip(decision.decision, TITLE_WORDS),
+        title=clip(decision.decision, base.TITLE_WORDS),
         status=status,
         problem=problem,
         decision=decision,
         why=visit.memory.why(id),
         outcomes=OUTCOMES,
-        draft=(sent or Fields({})).kept(),
+        draft=(sent or base.Fields({})).kept(),
     )
 
 
@@ -291,4 +280,4 @@ def compare(visit: Visiting, noun: Noun, id: str, other: str) -> Response:
 
 def _page(template: str, visit: PageRequest, noun: Noun, one: Choice, **values: Any) -> Response:
     title = "Merge or replace" if noun == "learnings" else "Replace"
-    return page(template, visit, title=title, noun=noun, section=noun.capitalize(), one=one, **values)
+    return base.page(template, visit, title=title, noun=noun, section=noun.capitalize(), one=one, **values)

@@ -149,8 +149,7 @@ def _feed(memory: Memory) -> dict[str, Any]:
 
 def _titles(memory: Memory, told: Iterable[Event]) -> dict[str, str]:
     ids = list(dict.fromkeys(event.subject for event in told))
-    found = {one.id: one.title for one in memory.learnings.many([id for id in ids if id.startswith("learn_")])}
-    found |= {one.id: one.decision for one in memory.decisions.many([id for id in ids if id.startswith("dec_")])}
+    found = {id: title for id, (title, _) in memory.texts.briefly(ids).items()}
     with suppress(NotFound):
         found |= {id: memory.topics.show(id).topic.name for id in ids if id.startswith("topic_")}
     return found

@@ -16,21 +16,7 @@ from urllib.parse import urlencode
 from fastapi import Query, Response
 
 from recollect.api.auth import Changing, Notice, PageRequest, Visiting
-from recollect.api.pages.base import (
-    Bar,
-    Ended,
-    Progress,
-    Sent,
-    begin,
-    changing_once,
-    done,
-    given,
-    go,
-    page,
-    page_router,
-    paged,
-    ring_bases,
-)
+from recollect.api.pages import base
 from recollect.api.pages.prose import period_name, place
 from recollect.api.wire import Offset
 from recollect.capture.topics import SHOWN, STATES
@@ -45,7 +31,7 @@ from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit, nothing_
 from recollect.text.markdown import frontmatter
 from recollect.text.sentences import clip, counted
 
-routes = page_router()
+routes = base.page_router()
 ROWS = 25  # chosen: entries of a day on a page
 WEEKS = 53  # of the map of the year
 SHADES = (1, 3, 6, 10)  # entries a day from which its cell is one shade darker
@@ -74,26 +60,26 @@ def tree(visit: Visiting, year: Annotated[int, Query(ge=0, le=9999)] = 0) -> Res
 
 
 @routes.post("/journal")
-def add(visit: Changing, sent: Sent) -> Response:
+def add(visit: Changing, sent: base.Sent) -> Response:
     try:
         kind = sent.given("type") or "project"
         entry = NewEntry(text=sent.text("text"), topic=sent.given("topic"), type=kind)  # type: ignore[arg-type]
-        logged, change = changing_once(visit, lambda memory: memory.journal.add(entry))
+        logged, change = base.changing_once(visit, lambda memory: memory.journal.add(entry))
     except BadInput as wrong:
         return _tree(visit, problem=str(wrong), draft=sent.text("text"), topic=sent.text("topic"), status=400)
     day = logged.id.removeprefix("log/").partition("#")[0]
-    return done(visit, f"/journal/log/{day}", "Wrote", logged, change, undo="/journal/undo")
+    return base.done(visit, f"/journal/log/{day}", "Wrote", logged, change, undo="/journal/undo")
 
 
 @routes.post("/journal/undo")
-def take_back(visit: Changing, sent: Sent) -> Response:
+def take_back(visit: Changing, sent: base.Sent) -> Response:
     """Take back an entry; the form shows its words again."""
     try:
         entry = visit.memory.data.undo(change=sent.text("change"))[0]
     except Refused as wrong:
-        return go(visit, "/journal", f"Not undone: {wrong}")
+        return base.go(visit, "/journal", f"Not undone: {wrong}")
     if not isinstance(entry, Entry):  # the form named a change that added no entry
-        return go(visit, "/journal", "Undone")
+        return base.go(visit, "/journal", "Undone")
     topic = "" if entry.titled else entry.topic
     visit.session.notices.append(
         Notice(space=visit.space, text=f"Took back “{entry.topic}”; its words are in the form")
@@ -103,13 +89,13 @@ def take_back(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/journal/compact")
 def compact(visit: Changing) -> Response:
-    def do(memory: Memory, progress: Progress) -> Ended:
+    def do(memory: Memory, progress: base.Progress) -> base.Ended:
         done, warning = memory.journal.compact(progress=progress)
         changed = len(done.changes)
         said = "Everything was up to date" if not changed else f"Brought {counted(changed, 'node')} up to date"
         return f"{said}. {warning}" if warning else said, "", ""
 
-    return begin(visit, "Bringing the journal up to date", "/journal", do)
+    return base.begin(visit, "Bringing the journal up to date", "/journal", do)
 
 
 @routes.get("/journal/log/{day}")
@@ -118,13 +104,13 @@ def log(visit: Visiting, day: str, offset: Offset = 0) -> Response:
     daily = day_period(when)
     entries = visit.memory.journal.entries(when)
     shown = entries[offset : offset + ROWS]
-    return page(
+    return base.page(
         "log.html",
         visit,
         title=f"Log of {period_name(daily.id)}",
         above=[*_above(daily), daily.id],
         topics=visit.memory.topics.of_entries([each.entry.id for each in shown], now=0),
-        **paged(shown, len(entries), offset, ROWS, lambda offset: f"/journal/log/{day}?offset={offset}"),
+        **base.paged(shown, len(entries), offset, ROWS, lambda offset: f"/journal/log/{day}?offset={offset}"),
     )
 
 
@@ -149,7 +135,7 @@ def _tree(
     months = [id for id in views if id.startswith(f"monthly/{year}")]
     written = [TreeDay(day=day, entries=counts[day]) for day in sorted(counts, reverse=True)]
     written = [one for one in written if one.monthly.startswith(f"monthly/{year}")]
-    return page(
+    return base.page(
         "journal.html",
         visit,
         title="Journal",
@@ -188,7 +174,7 @@ def _node(visit: PageRequest, id: str) -> Response:
     if itself is None:
         raise NotFound(f"There is no node {id}. Bring the journal up to date to make those that are due")
     level = {ROOT: "monthly", "monthly": "weekly", "weekly": "daily"}.get(itself.level if id != ROOT else ROOT, "")
-    return page(
+    return base.page(
         "node.html",
         visit,
         title=period_name(id),
@@ -217,7 +203,7 @@ def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> Response
     found, total = visit.memory.topics.page(state=state or None, limit=TOPIC_ROWS, offset=offset)
     now = visit.memory.context.clock.now()
     begin = min((one.first_at for one in found), default=now)
-    return page(
+    return base.page(
         "topics.html",
         visit,
         title="Topics",
@@ -225,12 +211,12 @@ def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> Response
         now=now,
         state=state,
         states=(*STATES, ""),
-        **paged(found, total, offset, TOPIC_ROWS, lambda offset: f"/topics?state={state}&offset={offset}"),
+        **base.paged(found, total, offset, TOPIC_ROWS, lambda offset: f"/topics?state={state}&offset={offset}"),
     )
 
 
 @routes.post("/topics/{id}/{verb}")
-def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
+def act(visit: Changing, id: str, verb: str, sent: base.Sent) -> Response:
     """Rename, close, open or split a topic, or merge another into it."""
     said = {"rename": "Renamed it to", "close": "Closed", "open": "Opened", "merge": "Merged another into"}
     said["split"] = "Split off"
@@ -238,8 +224,8 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
         raise NotFound(f"a topic has no action {verb!r}")
     chosen = (sent.every("entry"),) if verb == "split" else ()
     given = (*chosen, sent.text("name").strip()) if verb in ("rename", "merge", "split") else ()
-    topic, change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
-    return done(visit, f"/topics/{id}", said[verb], topic, change)
+    topic, change = base.changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
+    return base.done(visit, f"/topics/{id}", said[verb], topic, change)
 
 
 @routes.get("/topics/{id}")
@@ -250,19 +236,19 @@ def topic(visit: Visiting, id: str, offset: Offset = 0) -> Response:
     entries = [(entry, clip(said[entry.id][1], 24) if entry.id in said else "") for entry in view.entries]
     near = memory.in_its_space().search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
     bar = memory.context.settings.inject.relevance
-    return page(
+    return base.page(
         "topic.html",
         visit,
         title=view.topic.name,
         view=view,
-        **paged(entries, view.topic.entries, offset, SHOWN, lambda offset: f"/topics/{id}?offset={offset}"),
+        **base.paged(entries, view.topic.entries, offset, SHOWN, lambda offset: f"/topics/{id}?offset={offset}"),
         line=_life_line(visit, [at for _, at in memory.topics.entries(view.topic.id)]),
         near=[hit for hit in near if hit.relevance >= bar],
         others=[one.name for one in memory.topics.page(limit=TOPIC_ROWS)[0] if one.id != view.topic.id],
     )
 
 
-def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
+def _life_line(visit: PageRequest, times: Sequence[int]) -> list[base.Bar]:
     """Numbers of entries over the life of a topic, in equal spans of whole days."""
     if not times:
         return []
@@ -272,7 +258,7 @@ def _life_line(visit: PageRequest, times: Sequence[int]) -> list[Bar]:
     begins = datetime.fromtimestamp(first / 1000, zone)
     counts = Counter((at - first) // (span * DAY) for at in times)
     return [
-        Bar(label=f"{begins + timedelta(days=span * number):%d %b %y}", up=counts[number])
+        base.Bar(label=f"{begins + timedelta(days=span * number):%d %b %y}", up=counts[number])
         for number in range((last - first) // (span * DAY) + 1)
     ]
 
@@ -303,14 +289,14 @@ def search(
         try:
             filters = {"kinds": kind and (kind,), "trusts": trust and (trust,), "tag": tag, "topic": topic}
             filters |= {"since": since, "until": until, "strategy": strategy}
-            hits = memory.search(q, **given(filters), limit=limit, explain=True)
+            hits = memory.search(q, **base.given(filters), limit=limit, explain=True)
         except BadInput as wrong:
             problem = str(wrong)
     narrow = {"kind": kind, "trust": trust, "tag": tag, "topic": topic, "since": since, "until": until}
     wanted = {"q": q, **narrow, "strategy": strategy, "where": where}
     context = visit.memory.context
     more = min(2 * limit, MOST_HITS) if len(hits) == limit < MOST_HITS else 0
-    return page(
+    return base.page(
         "search.html",
         visit,
         title="Search",
@@ -318,7 +304,7 @@ def search(
         wanted=wanted,
         nothing=nothing_found(q, [name for name, value in narrow.items() if value]),
         hits=hits,
-        bases=ring_bases(visit, [hit.ring for hit in hits]),
+        bases=base.ring_bases(visit, [hit.ring for hit in hits]),
         rings=context.rings.names,
         at=place,
         more=f"/search?{urlencode({**wanted, 'limit': more})}" if more else "",
@@ -333,7 +319,7 @@ def whole(visit: Visiting, id: str) -> Response:
     """Any text by its id, with the texts before and after it."""
     text = visit.memory.texts.get(id)
     beside = visit.memory.texts.around(id)
-    return page("text.html", visit, title=text.title or id, whole=text, beside=beside)
+    return base.page("text.html", visit, title=text.title or id, whole=text, beside=beside)
 
 
 @routes.post("/text/{id:path}/adopt")
@@ -342,7 +328,7 @@ def adopt(visit: Changing, id: str) -> Response:
     last = visit.memory.work.last_number()
     made = visit.memory.journal.adopt(id)
     new = any(event.seq > last for event in visit.memory.work.of_change(made.key))
-    return done(visit, place("", made.id), "Adopted", made, made.key if new else "")
+    return base.done(visit, place("", made.id), "Adopted", made, made.key if new else "")
 
 
 @routes.get("/raw/{id:path}")
@@ -354,4 +340,4 @@ def raw(visit: Visiting, id: str, part: Annotated[int, Query(ge=1, le=FURTHEST)]
         raise NotFound(f"{id} has {counted(parts, 'part')}, and none is number {part}")
     shown = text[first : first + RAW]
     numbers = {"number": part, "first": first, "last": first + len(shown), "total": len(text)}
-    return page("part.html", visit, title=f"Part {part} of {id}", section="Search", id=id, text=shown, **numbers)
+    return base.page("part.html", visit, title=f"Part {part} of {id}", section="Search", id=id, text=shown, **numbers)

@@ -13,26 +13,11 @@ from contextlib import suppress
 from functools import partial
 from itertools import zip_longest
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import Response
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import (
-    DONE,
-    Fields,
-    Sent,
-    captured,
-    changing_once,
-    done,
-    given,
-    go,
-    named,
-    page,
-    page_router,
-    paged,
-    ring_bases,
-)
+from recollect.api.pages import base
 from recollect.api.pages.entrance import local_path
 from recollect.api.pages.prose import place
 from recollect.api.wire import Offset
@@ -53,7 +38,7 @@ from recollect.text.tokens import tokens
 ROWS = 25  # a screen and a half; chosen
 BEST = "best match"
 
-routes = page_router()
+routes = base.page_router()
 
 
 @routes.get("/learnings")
@@ -69,7 +54,7 @@ def table(
 ) -> Response:
     """With a query, the best matches come first by default."""
     learnings = visit.memory.learnings
-    least = Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
+    least = base.Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
     narrow: dict[str, Any] = {"status": status, "domain": domain or None, "tag": tag or None, "min_confidence": least}
     if q.strip():
         matching = learnings.search(q, limit=MOST, **narrow)
@@ -80,19 +65,13 @@ def table(
     else:
         order = "newest" if sort in ("", BEST) else sort
         found, total = learnings.page(**narrow, sort=order, limit=ROWS, offset=offset)
-    wanted = {
-        "q": q,
-        "status": status,
-        "domain": domain,
-        "tag": tag,
-        "min_confidence": min_confidence,
-        "sort": sort or (BEST if q.strip() else "newest"),
-    }
-    return page(
+    wanted = {"q": q, "status": status, "domain": domain, "tag": tag, "min_confidence": min_confidence}
+    wanted["sort"] = sort or (BEST if q.strip() else "newest")
+    return base.page(
         "learnings.html",
         visit,
         title="Learnings",
-        **paged(found, total, offset, ROWS, lambda **other: "/learnings?" + urlencode(given({**wanted, **other}))),
+        **base.paged(found, total, offset, ROWS, base.addressed("/learnings", wanted)),
         wanted=wanted,
         statuses=(*STATUSES, "all"),
         sorts=((BEST,) if q.strip() else ()) + tuple(SORTS),
@@ -102,15 +81,15 @@ def table(
 
 
 @routes.post("/learnings/bulk")
-def bulk(visit: Changing, sent: Sent) -> Response:
+def bulk(visit: Changing, sent: base.Sent) -> Response:
     """One action on all ticked rows, undone together."""
     chosen, verb = sent.every("learning"), sent.text("verb")
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/learnings"
     if verb == "merge" and len(chosen) == 2:
-        return go(visit, f"/learnings/{chosen[0]}/compare?other={chosen[1]}")
+        return base.go(visit, f"/learnings/{chosen[0]}/compare?other={chosen[1]}")
     if not chosen or verb not in BULK or (verb == "tag" and not sent.words("tag")):
         asks = {"merge": "Tick two rows to merge them", "tag": "Tick rows and write a tag"}
-        return go(visit, back, f"{asks.get(verb, 'Tick the rows first')}; nothing changed")
+        return base.go(visit, back, f"{asks.get(verb, 'Tick the rows first')}; nothing changed")
     refused: list[str] = []
 
     def do(memory: Memory) -> None:
@@ -120,13 +99,13 @@ def bulk(visit: Changing, sent: Sent) -> Response:
             except (BadInput, Refused, NotFound) as wrong:
                 refused.append(str(wrong))
 
-    _, change = changing_once(visit, do)
+    _, change = base.changing_once(visit, do)
     moved = {event.subject for event in visit.memory.work.of_change(change)} if change else set()
     records = visit.memory.learnings.many([id for id in chosen if id in moved])
-    said = [f"{BULK[verb][0]} {counted(len(records), 'learning')}: {named(*records)}"] if records else []
+    said = [f"{BULK[verb][0]} {counted(len(records), 'learning')}: {base.named(*records)}"] if records else []
     if same := len(chosen) - len(records) - len(refused):
         said.append(f"{same if said else 'Nothing changed: all'} {'was' if same == 1 and said else 'were'} so already")
-    return go(visit, back, "; ".join((*said, *refused[:1])), undo="/undo" if records else "", change=change)
+    return base.go(visit, back, "; ".join((*said, *refused[:1])), undo="/undo" if records else "", change=change)
 
 
 @routes.get("/learnings/new")
@@ -135,13 +114,13 @@ def blank(visit: Visiting) -> Response:
 
 
 @routes.post("/learnings")
-def create(visit: Changing, sent: Sent) -> Response:
+def create(visit: Changing, sent: base.Sent) -> Response:
     try:
-        made, change = changing_once(visit, lambda memory: memory.learn(NewLearning(**_fields(sent))))
+        made, change = base.changing_once(visit, lambda memory: memory.learn(NewLearning(**_fields(sent))))
     except BadInput as wrong:
         return _editor(visit, sent.kept(), problem=str(wrong), status=400)
     said = "Merged into" if made.merged else "Saved"
-    return captured(visit, f"/learnings/{made.learning.id}", said, made, change)
+    return base.captured(visit, f"/learnings/{made.learning.id}", said, made, change)
 
 
 @routes.get("/learnings/{id}/edit")
@@ -152,45 +131,45 @@ def edit(visit: Visiting, id: str) -> Response:
 
 
 @routes.post("/learnings/{id}/edit")
-def save(visit: Changing, id: str, sent: Sent) -> Response:
+def save(visit: Changing, id: str, sent: base.Sent) -> Response:
     """If someone else saved meanwhile, the form shows their text and keeps what was typed."""
     version = sent.version
     editor = partial(_editor, visit, sent.kept(), of=id)
     try:
         typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one removes it
         changes = LearningEdit(**typed, confidence=sent.number("confidence"))
-        saved, change = changing_once(visit, lambda memory: memory.learnings.edit(id, changes, expect=version))
+        saved, change = base.changing_once(visit, lambda memory: memory.learnings.edit(id, changes, expect=version))
     except Stale as stale:
         theirs = visit.memory.learnings.get(id)
         return editor(version=theirs.version, theirs=theirs, problem=str(stale), status=409)
     except BadInput as wrong:
         return editor(version=version, problem=str(wrong), status=400)
-    return done(visit, f"/learnings/{id}", "Saved", saved, change)
+    return base.done(visit, f"/learnings/{id}", "Saved", saved, change)
 
 
 @routes.post("/learnings/{id}/move")
-def move(visit: Changing, id: str, sent: Sent) -> Response:
+def move(visit: Changing, id: str, sent: base.Sent) -> Response:
     """Move it to the person's own ring; the undo button moves the copy there back."""
     to = sent.given("change") or ME
     moved = visit.memory.learnings.move(id, to=to).learning
     if to == PROJECT:
-        return go(visit, f"/learnings/{moved.id}", f"Moved “{moved.title}” back")
+        return base.go(visit, f"/learnings/{moved.id}", f"Moved “{moved.title}” back")
     said, undo = f"Moved “{moved.title}” to your own ring", f"/learnings/{moved.id}/move"
-    return go(visit, f"/learnings/{id}", said, undo=undo, change=PROJECT)
+    return base.go(visit, f"/learnings/{id}", said, undo=undo, change=PROJECT)
 
 
 @routes.post("/learnings/{id}/{verb}")
-def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
+def act(visit: Changing, id: str, verb: str, sent: base.Sent) -> Response:
     if verb not in ACTIONS:
         raise NotFound(f"a learning has no action {verb!r}")
     said, do = ACTIONS[verb]
     before = next((each.feedback for each in visit.memory.learnings.injections(id)), None)
-    _, change = changing_once(visit, lambda memory: do(memory, id, sent))
+    _, change = base.changing_once(visit, lambda memory: do(memory, id, sent))
     undo = f"/learnings/{id}/{_RATED[before]}" if verb in _RATED.values() else "/undo"
-    return done(visit, f"/learnings/{id}", said, visit.memory.learnings.get(id), change, undo=undo)
+    return base.done(visit, f"/learnings/{id}", said, visit.memory.learnings.get(id), change, undo=undo)
 
 
-Action = tuple[str, Callable[[Memory, str, Fields], object]]
+Action = tuple[str, Callable[[Memory, str, base.Fields], object]]
 BULK: dict[str, Action] = {
     "archive": ("Archived", lambda memory, one, sent: memory.learnings.archive(one)),
     "restore": ("Restored", lambda memory, one, sent: memory.learnings.restore(one)),
@@ -220,7 +199,7 @@ _RATED = {"helpful": "helpful", "not_helpful": "not-helpful", None: "no-verdict"
 def card(visit: Visiting, id: str) -> Response:
     memory = visit.memory
     learning = memory.learnings.get(id)
-    return page(
+    return base.page(
         "learning.html",
         visit,
         title=learning.title,
@@ -245,7 +224,7 @@ def _editor(
     status: int = 200,
 ) -> Response:
     """The form for a new learning, or for the one with the id `of`."""
-    return page(
+    return base.page(
         "learning_editor.html",
         visit,
         title="Edit learning" if of else "New learning",
@@ -260,7 +239,7 @@ def _editor(
     )
 
 
-def _fields(sent: Fields) -> dict[str, Any]:
+def _fields(sent: base.Fields) -> dict[str, Any]:
     """What was typed, as a learning's fields."""
     return {
         **sent.named("title", *COIA),
@@ -312,7 +291,7 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
     brief = sessions.brief(room)
     given = sessions.prompted(prompt, session=ASKED, task=ASKED, room=room) if prompt.strip() else None
     considered = sessions.candidates(prompt, given) if given else []
-    return page(
+    return base.page(
         "agent.html",
         visit,
         title="What the agent sees",
@@ -323,7 +302,7 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
         given=given,
         given_parts=list(_parts(given.text, "## ")) if given else [],
         candidates=considered,
-        bases=ring_bases(visit, [one.ring for one in considered]),
+        bases=base.ring_bases(visit, [one.ring for one in considered]),
         at=place,
         bars=bars,
         room=room,
@@ -346,7 +325,7 @@ def _parts(text: str, mark: str, names: Sequence[str] = (), over: Sequence[int] 
 
 
 @routes.post("/agent")
-def inject(visit: Changing, sent: Sent) -> Response:
+def inject(visit: Changing, sent: base.Sent) -> Response:
     """Inject the ticked learnings into a task: record them as shown and render them for pasting."""
     shown = visit.memory.inject(
         task=sent.text("task_id"),
@@ -354,18 +333,18 @@ def inject(visit: Changing, sent: Sent) -> Response:
         title=sent.text("prompt"),
         learnings=sent.every("learning"),
     )
-    return page("injected.html", visit, title="Injected", shown=shown, task=sent.text("task_id"))
+    return base.page("injected.html", visit, title="Injected", shown=shown, task=sent.text("task_id"))
 
 
 @routes.get("/sessions")
 def sessions(visit: Visiting, offset: Offset = 0) -> Response:
     found, total = visit.memory.sessions.recent(limit=AGENT_ROWS, offset=offset)
     shown = [_shown(visit.memory, each) for each in found]
-    return page(
+    return base.page(
         "sessions.html",
         visit,
         title="Last sessions",
-        **paged(shown, total, offset, AGENT_ROWS, lambda offset: f"/sessions?offset={offset}"),
+        **base.paged(shown, total, offset, AGENT_ROWS, lambda offset: f"/sessions?offset={offset}"),
     )
 
 
@@ -380,7 +359,7 @@ def _shown(memory: Memory, session: HostSession) -> ShownSession:
         session=session,
         events=events,
         shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
-        signs={id: DONE[f"sign.{kind}"] for id, kind in memory.work.signs(session.id, list(learnings))},
+        signs={id: base.DONE[f"sign.{kind}"] for id, kind in memory.work.signs(session.id, list(learnings))},
         wrote=wrote,
         entries=tuple(entries),
         titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *entries]).items()},

@@ -9,25 +9,14 @@ from typing import Literal
 from fastapi import Response
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import (
-    Ended,
-    Progress,
-    Sent,
-    begin,
-    captured,
-    changing_once,
-    done,
-    go,
-    page,
-    page_router,
-)
+from recollect.api.pages import base
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
 from recollect.memory import Memory
 from recollect.memory.documents import Staging
 from recollect.text.sentences import counted
 
-routes = page_router()
+routes = base.page_router()
 
 
 @routes.get("/staging")
@@ -36,19 +25,19 @@ def staging(visit: Visiting) -> Response:
 
 
 @routes.post("/staging")
-def stage(visit: Changing, sent: Sent) -> Response:
+def stage(visit: Changing, sent: base.Sent) -> Response:
     try:
         made = visit.memory.staging.stage(sent.text("rule").strip(), sent.text("body"))
     except (BadInput, Refused) as wrong:
         return _staging(visit, problem=str(wrong), rule=sent.text("rule"), body=sent.text("body"), status=400)
     said = "is staged already" if made.repeated else "is staged"
     undo = "" if made.repeated else f"/{made.id.replace('staged', 'staging', 1)}/withdraw"
-    return go(visit, "/staging", f"“{made.title}” {said}", undo=undo)
+    return base.go(visit, "/staging", f"“{made.title}” {said}", undo=undo)
 
 
 @routes.post("/staging/consolidate")
 def consolidate(visit: Changing) -> Response:
-    def do(memory: Memory, _: Progress) -> Ended:
+    def do(memory: Memory, _: base.Progress) -> base.Ended:
         done = memory.staging.consolidate()
         fates = Counter(each.fate for each in done.outcomes)
         said = ", ".join(f"{count} {fate}" for fate, count in fates.items()) or f"Nothing changed: {done.reason}"
@@ -56,15 +45,15 @@ def consolidate(visit: Changing) -> Response:
         left = ",".join(each.slug for each in done.outcomes if each.left)
         return said, "/staging/restore" if left else "", left
 
-    return begin(visit, "Consolidating", "/staging", do)
+    return base.begin(visit, "Consolidating", "/staging", do)
 
 
 @routes.post("/staging/restore")
-def restore(visit: Changing, sent: Sent) -> Response:
+def restore(visit: Changing, sent: base.Sent) -> Response:
     """Stage again the entry that was typed, or those that a consolidation moved."""
     back = [visit.memory.staging.restore(entry) for entry in (*sent.every("entry"), *sent.words("change"))]
     said = f"Staged again: {', '.join(f'“{each.title}”' for each in back)}"
-    return go(visit, "/staging", said + "".join(f"; {each.note}" for each in back if each.note))
+    return base.go(visit, "/staging", said + "".join(f"; {each.note}" for each in back if each.note))
 
 
 VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
@@ -81,17 +70,17 @@ VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
 @routes.post("/staging/{slug}/promote")
 def promote(visit: Changing, slug: str) -> Response:
     """Turn an entry into a learning; to undo it, archive the learning and stage the entry again."""
-    made, change = changing_once(visit, lambda memory: memory.staging.promote(slug))
-    return captured(visit, "/staging", "Made a learning of", made, change, undo=f"/staging/{slug}/demote")
+    made, change = base.changing_once(visit, lambda memory: memory.staging.promote(slug))
+    return base.captured(visit, "/staging", "Made a learning of", made, change, undo=f"/staging/{slug}/demote")
 
 
 @routes.post("/staging/{slug}/demote")
-def demote(visit: Changing, slug: str, sent: Sent) -> Response:
+def demote(visit: Changing, slug: str, sent: base.Sent) -> Response:
     """Without a change, a known learning said the same, and only the entry comes back."""
     if change := sent.text("change"):
         visit.memory.data.undo(change=change)
     back = visit.memory.staging.restore(slug)
-    return go(visit, "/staging", f"Staged again: “{back.title}”")
+    return base.go(visit, "/staging", f"Staged again: “{back.title}”")
 
 
 @routes.post("/staging/{slug}/{verb}")
@@ -99,8 +88,8 @@ def act(visit: Changing, slug: str, verb: str) -> Response:
     if verb not in VERBS:
         raise NotFound(f"a staged learning has no action {verb!r}")
     said, do, back = VERBS[verb]
-    entry, change = changing_once(visit, lambda memory: do(memory.staging, slug))
-    return done(visit, "/staging", said, entry, change, undo=f"/staging/{slug}/{back}")
+    entry, change = base.changing_once(visit, lambda memory: do(memory.staging, slug))
+    return base.done(visit, "/staging", said, entry, change, undo=f"/staging/{slug}/{back}")
 
 
 def _staging(visit: PageRequest, *, problem: str = "", rule: str = "", body: str = "", status: int = 200) -> Response:
@@ -113,7 +102,7 @@ def _staging(visit: PageRequest, *, problem: str = "", rule: str = "", body: str
     except (Refused, NotFound) as reason:
         unknown = str(reason)
         ages = visit.memory.staging.undated()
-    return page(
+    return base.page(
         "staging.html",
         visit,
         title="Staging",
@@ -129,13 +118,13 @@ def _staging(visit: PageRequest, *, problem: str = "", rule: str = "", body: str
     )
 
 
-theme_routes = page_router()
+theme_routes = base.page_router()
 
 
 @theme_routes.get("/themes")
 def themes(visit: Visiting) -> Response:
     found = visit.memory.themes
-    return page("themes.html", visit, title="Themes", themes=found.list(), due=found.due(), survey=found.survey())
+    return base.page("themes.html", visit, title="Themes", themes=found.list(), due=found.due(), survey=found.survey())
 
 
 @theme_routes.get("/themes/plan")
@@ -143,43 +132,43 @@ def plan(visit: Visiting) -> Response:
     """What a gathering would do: a page of its own, because planning thousands of findings takes a while."""
     found = visit.memory.themes
     known = {theme.name for theme in found.list()}
-    return page("theme_plan.html", visit, title="What a gathering would do", plan=found.preview(), known=known)
+    return base.page("theme_plan.html", visit, title="What a gathering would do", plan=found.preview(), known=known)
 
 
 @theme_routes.post("/themes/findings/{verb}")
-def hold(visit: Changing, verb: Literal["hold", "release"], sent: Sent) -> Response:
+def hold(visit: Changing, verb: Literal["hold", "release"], sent: base.Sent) -> Response:
     """Hold a finding out of themes, or release it; each undoes the other."""
     id, other = sent.given("finding") or sent.text("change"), "release" if verb == "hold" else "hold"
-    _, change = changing_once(visit, lambda memory: memory.themes.hold(id, on=verb == "hold"))
+    _, change = base.changing_once(visit, lambda memory: memory.themes.hold(id, on=verb == "hold"))
     if not change:
-        return go(visit, "/themes/plan", f"Nothing changed: {id} is like that already")
-    return go(visit, "/themes/plan", f"{VERBS[verb][0]} {id}", undo=f"/themes/findings/{other}", change=id)
+        return base.go(visit, "/themes/plan", f"Nothing changed: {id} is like that already")
+    return base.go(visit, "/themes/plan", f"{VERBS[verb][0]} {id}", undo=f"/themes/findings/{other}", change=id)
 
 
 @theme_routes.post("/themes/run")
 def run(visit: Changing) -> Response:
-    def do(memory: Memory, _: Progress) -> Ended:
+    def do(memory: Memory, _: base.Progress) -> base.Ended:
         done = memory.themes.run(always=True)
         return f"Gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}", "", ""
 
-    return begin(visit, "Gathering findings", "/themes", do)
+    return base.begin(visit, "Gathering findings", "/themes", do)
 
 
 @theme_routes.post("/themes/{name}/rename")
-def rename(visit: Changing, name: str, sent: Sent) -> Response:
+def rename(visit: Changing, name: str, sent: base.Sent) -> Response:
     """The form sends the new name; the undo button sends the old one as `change`."""
     named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
     undo = f"/themes/{named.name}/rename"
     if named.name == name:
-        return go(visit, f"/themes/{name}", f"{name} keeps its name; only a person renames it from now on")
-    return go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
+        return base.go(visit, f"/themes/{name}", f"{name} keeps its name; only a person renames it from now on")
+    return base.go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
 
 
 @theme_routes.post("/themes/{name}/promote")
-def promote_finding(visit: Changing, name: str, sent: Sent) -> Response:
+def promote_finding(visit: Changing, name: str, sent: base.Sent) -> Response:
     """Turn a finding of the theme into a learning."""
-    made, change = changing_once(visit, lambda memory: memory.themes.promote(sent.text("finding")))
-    return captured(
+    made, change = base.changing_once(visit, lambda memory: memory.themes.promote(sent.text("finding")))
+    return base.captured(
         visit, f"/learnings/{made.learning.id}", f"Made a learning of {sent.text('finding')}:", made, change
     )
 
@@ -189,4 +178,4 @@ def theme(visit: Visiting, name: str) -> Response:
     theme, text = visit.memory.themes.show(name)
     raw = {one.id: one for file in visit.memory.themes.survey().files for one in file.findings}  # each file read once
     findings = [raw[id] for id in theme.findings if id in raw]
-    return page("theme.html", visit, title=theme.name, theme=theme, text=text, findings=findings)
+    return base.page("theme.html", visit, title=theme.name, theme=theme, text=text, findings=findings)
