@@ -199,11 +199,7 @@ def make_app(
     for path, neighbour in (neighbours or {}).items():
         app.router.routes.append(GuardedRoute(path, neighbour, app.state.door))
     app.add_middleware(
-        Guard,
-        hosts=hosts | page_hosts,
-        max_body=settings.max_body,
-        body_seconds=settings.body_seconds,
-        failed=_failed,
+        Guard, hosts=hosts | page_hosts, max_body=settings.max_body, body_seconds=settings.body_seconds, failed=_failed
     )
     app.exception_handler(RecollectError)(_ours)
     app.exception_handler(Denied)(_denied)

@@ -211,10 +211,7 @@ def get_status(memory: Reads) -> Response:
     return answer({**vars(now), "store": store, "folder": folder, "places": places})
 
 
-@upkeep_routes.get(
-    "/why/{id:anything}",
-    summary="Where a record came from and what happened to it",
-)
+@upkeep_routes.get("/why/{id:anything}", summary="Where a record came from and what happened to it")
 def explain(memory: Reads, id: str) -> AnyExplanation:
     return memory.why(id)
 

@@ -49,10 +49,7 @@ def host_fault(hosts: list[str], allowed: frozenset[str]) -> Denied | None:
     if len(hosts) == 1 and host_name(hosts[0]) in allowed:
         return None
     shown = hosts[0][:100] if hosts else "none"
-    return Denied(
-        421,
-        f"Host {shown!r} is not a name of this server; add it with: recollect serve --allow-host NAME",
-    )
+    return Denied(421, f"Host {shown!r} is not a name of this server; add it with: recollect serve --allow-host NAME")
 
 
 def origin_fault(origins: list[str], host: str) -> Denied | None:

@@ -11,19 +11,7 @@ from fastapi import Depends, Query, Request, Response
 from recollect.api import bodies
 from recollect.api.auth import Admission, Maintains, Reads, Writes, admitted, lacks_scope
 from recollect.api.rpc import MAX_BATCH, SCOPES, dispatch, methods
-from recollect.api.wire import (
-    Expected,
-    Found,
-    Paged,
-    answer,
-    page,
-    page_of,
-    router,
-    search_page,
-    shape,
-    sliced,
-    tagged,
-)
+from recollect.api.wire import Expected, Found, Paged, answer, page, page_of, router, search_page, shape, sliced, tagged
 from recollect.capture.decide import Decided
 from recollect.capture.learn import Captured
 from recollect.capture.observe import Observed
@@ -221,10 +209,7 @@ Calibrated = shape("Calibrated", window_days=int | None, overall=Calibration, ca
     summary="List decisions, each as long as its age allows",
 )
 def list_decisions(
-    memory: Reads,
-    window: Paged,
-    wanted: Annotated[bodies.DecisionsWanted, Depends()],
-    query: str = "",
+    memory: Reads, window: Paged, wanted: Annotated[bodies.DecisionsWanted, Depends()], query: str = ""
 ) -> Response:
     found, total = memory.decisions.query(query, **vars(wanted), **window.part)
     return page("decisions", found, total, window)
@@ -290,12 +275,7 @@ def adopt_decision(memory: Writes, id: str, expect: Expected, body: bodies.Empty
 @decision_routes.get(
     "/wisdom", response_model=page_of("wisdom", Wisdom), summary="What the oldest decisions of each category taught"
 )
-def list_wisdom(
-    memory: Reads,
-    window: Paged,
-    category: str | None = None,
-    agent: str | None = None,
-) -> Response:
+def list_wisdom(memory: Reads, window: Paged, category: str | None = None, agent: str | None = None) -> Response:
     return sliced("wisdom", memory.decisions.wisdom(category=category, agent=agent), window)
 
 

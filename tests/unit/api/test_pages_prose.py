@@ -15,7 +15,7 @@ MARKS = (
 @pytest.mark.parametrize("mark", MARKS)
 def test_marks_for_programs_are_not_shown(mark: str) -> None:
     assert prose(f"## Refunds [project]\n{mark}\n\nMoved to the queue.\n") == (
-        "<h2>Refunds [project]</h2>\n<p>Moved to the queue.</p>\n"
+        "<h2>Refunds</h2>\n<p>Moved to the queue.</p>\n"
     )
 
 

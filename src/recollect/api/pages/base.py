@@ -26,7 +26,6 @@ from recollect.api.pages.prose import differences, marked, period_name, place, p
 from recollect.api.spaces import Spaces
 from recollect.capture.learn import Captured
 from recollect.core.clock import DAY, iso, parse_time, zone_named
-from recollect.core.context import Event
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.records import record
 from recollect.memory import Memory
@@ -159,26 +158,6 @@ def ago(now: int, at: int) -> str:
     return "just now"
 
 
-DONE = {
-    "learning.created": "wrote it",
-    "learning.recurred": "saw it again",
-    "learning.undone": "took back a change",
-    "decision.undone": "took back a change",
-    "confidence.helpful": "said that it helped",
-    "confidence.not_helpful": "said that it misled",
-    "confidence.retracted": "took the verdict back",
-    "confidence.decayed": "let it fade for want of use",
-    "sign.used": "seems to have used it",
-    "sign.ignored": "seems to have ignored it",
-    "sign.contradicted": "heard that it no longer holds",
-}
-"""Events in a record's history, in words; the others are a verb with “it”."""
-
-
-def _did(event: Event) -> str:
-    return DONE.get(event.what) or f"{event.what.partition('.')[2].replace('_', ' ')} it"
-
-
 def bare(template: str, request: Request, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A template outside of any space."""
     form = urlsplit(request.headers.get("referer", ""))  # what answers a form has the address of the form's page
@@ -266,11 +245,6 @@ class Bar:
     up: int = 0
     down: int = 0
 
-    @property
-    def says(self) -> str:
-        counts = (self.total, "shown"), (self.up, "up"), (self.down, "down")
-        return ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing"
-
 
 @cache
 def environment() -> Environment:
@@ -284,7 +258,7 @@ def environment() -> Environment:
     made.filters["prose"] = pass_context(
         lambda context, text, name, **how: prose(text, base=context["base"], id=name, **how)
     )
-    made.filters.update(marked=marked, did=_did, period=period_name, ms=parse_time)
+    made.filters.update(marked=marked, period=period_name, ms=parse_time)
     made.globals.update(counted=counted, differences=differences, static=static_address, theme_names=THEMES)
     made.globals.update(csrf_field=CSRF_FIELD, csrf_header=CSRF_HEADER, csrf="", space="", spaces=(), base="")
     made.globals.update(sections=(), waits=0, works=(), ended=False, notices=(), near=())

@@ -81,6 +81,8 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> Response:
     calibration = found.calibration(category=category or None, window_days=window or None)
     overall = calibration["overall"]
     wisdom = found.wisdom(category=category or None)
+    sentences = [one for each in wisdom for one in (*each.principles, each.failure_mode) if one]
+    told = [id for one in sentences for id in one.ids[:NAMED]]
     return base.page(
         "insight.html",
         visit,
@@ -89,20 +91,13 @@ def insight(visit: Visiting, category: str = "", window: int = 0) -> Response:
         categories=calibration["categories"],
         months=list(calibration["months"].items())[-24:],
         wisdom=wisdom,
-        titles=_titles(found, wisdom),
+        titles={id: title for id, (title, _) in visit.memory.texts.briefly(told).items()},
         category=category,
         window=window,
     )
 
 
 NAMED = 5  # chosen: decisions that a sentence of wisdom links to; the others are counted
-
-
-def _titles(found: Decisions, wisdom: list[Any]) -> dict[str, str]:
-    """The texts of the decisions that wisdom links to, by id."""
-    sentences = [one for each in wisdom for one in (*each.principles, each.failure_mode) if one]
-    ids = dict.fromkeys(id for one in sentences for id in one.ids[:NAMED])
-    return {each.id: each.decision for each in found.many(list(ids))}
 
 
 @routes.get("/decisions/new")
@@ -205,12 +200,7 @@ def act(visit: Changing, id: str, verb: str, sent: base.Sent) -> Response:
 
 
 def _one(
-    visit: PageRequest,
-    id: str,
-    *,
-    problem: str = "",
-    sent: base.Fields | None = None,
-    status: int = 200,
+    visit: PageRequest, id: str, *, problem: str = "", sent: base.Fields | None = None, status: int = 200
 ) -> Response:
     decision = visit.memory.decisions.get(id)
     return base.page(

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Bar, Ended, Progress, Sent, begin, go, named, page, page_router
+from recollect.api.pages import base
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
@@ -22,44 +22,10 @@ from recollect.core.errors import NotFound, Refused
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
-routes = page_router()
+routes = base.page_router()
 SEEN_COOKIE = "recollect_seen"
 WEEKS = 12  # of the charts: a quarter
 FED = 18  # chosen: events in the feed
-NEW = (
-    ("log.added", "entry", "/journal"),
-    ("learning.created", "learning", "/learnings"),
-    ("decision.recorded", "decision", "/decisions"),
-    ("decision.reviewed", "review", "/decisions"),
-    ("learning.injected", "injection", "/sessions"),
-    ("staged.added", "staged learning", "/staging"),
-)
-"""What “new” counts: the kind of event, its noun, and where it is shown."""
-VERBS = {
-    "learning": "edited archived restored pinned unpinned tagged adopted",
-    "decision": "reviewed edited reversed preserved adopted",
-    "topic": "renamed closed",
-}
-SAID = {f"{noun}.{verb}": verb for noun, verbs in VERBS.items() for verb in verbs.split()} | {
-    "log.added": "wrote",
-    "learning.created": "learned",
-    "learning.recurred": "saw again",
-    "learning.injected": "was shown",
-    "learning.merged": "merged another into",
-    "learning.superseded": "replaced",
-    "learning.undone": "took back a change of",
-    "confidence.helpful": "was helped by",
-    "confidence.not_helpful": "was misled by",
-    "decision.recorded": "decided",
-    "decision.superseded": "replaced",
-    "decision.undone": "took back a change of",
-    "topic.merged": "merged into",
-    "staged.added": "staged",
-    "staged.removed": "moved out of staging",
-    "inbox.resolved": "answered a question about",
-    "inbox.reopened": "reopened a question about",
-}
-"""Kinds of events in words; the feed leaves the others out."""
 
 
 @routes.get("/")
@@ -79,16 +45,16 @@ def home(visit: Visiting) -> Response:
     def week(number: int, *whats: str) -> int:
         return sum(weeks.get(what, {}).get(number, 0) for what in whats)
 
-    shown = [Bar(label=f"{day:%d %b}", total=week(n, "learning.injected"), up=week(n, "confidence.helpful"),
+    shown = [base.Bar(label=f"{day:%d %b}", total=week(n, "learning.injected"), up=week(n, "confidence.helpful"),
                  down=week(n, "confidence.not_helpful")) for n, day in enumerate(dates)]  # fmt: skip
-    moved = [Bar(label=bar.label, up=bar.up, down=bar.down + week(n, "confidence.decayed"))
+    moved = [base.Bar(label=bar.label, up=bar.up, down=bar.down + week(n, "confidence.decayed"))
              for n, bar in enumerate(shown)]  # fmt: skip
-    return page(
+    return base.page(
         "home.html",
         visit,
         title="Home",
         seen=seen,
-        fresh=[(fresh[what], noun, path) for what, noun, path in NEW if fresh.get(what)],
+        fresh=fresh,
         learned=[one for one in learned if one.created_at >= seen],
         reviews=memory.decisions.review_queue(due_only=True),
         asks=len(memory.models.pending()),
@@ -102,9 +68,6 @@ def home(visit: Visiting) -> Response:
         alive=memory.topics.page(state="open", limit=6),
         shown=shown,
         moved=moved,
-        verdicts=(sum(bar.up for bar in shown), sum(bar.down for bar in shown)),
-        shown_total=sum(bar.total for bar in shown),
-        moved_totals=(sum(bar.up for bar in moved), sum(bar.down for bar in moved)),
         **_feed(memory),
     )
 
@@ -118,33 +81,34 @@ def _seen(request: Request, now: int) -> int:
 @routes.post("/seen")
 def seen(visit: Changing) -> Response:
     """Mark everything as seen; the browser keeps the time."""
-    answer = go(visit, "/")
+    answer = base.go(visit, "/")
     now = str(visit.memory.context.clock.now())
     answer.set_cookie(SEEN_COOKIE, now, max_age=10**8, httponly=True, samesite="strict", path=f"{visit.base}/")
     return answer
 
 
 @routes.post("/undo")
-def undo(visit: Changing, sent: Sent) -> Response:
+def undo(visit: Changing, sent: base.Sent) -> Response:
     """Take back the change that a message named."""
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/"
     try:
         restored = visit.memory.data.undo(change=sent.text("change"))
     except Refused as wrong:
-        return go(visit, back, f"Not undone: {wrong}")
+        return base.go(visit, back, f"Not undone: {wrong}")
     many = f" for {counted(len(restored), 'record')}" if len(restored) > 1 else ""
-    return go(visit, back, f"Undone{many}: {named(*restored)}")
+    return base.go(visit, back, f"Undone{many}: {base.named(*restored)}")
 
 
 @routes.get("/feed")
 def feed(visit: Visiting) -> Response:
-    return page("feed.html", visit, title="Feed", section="Home", **_feed(visit.memory))
+    return base.page("feed.html", visit, title="Feed", section="Home", **_feed(visit.memory))
 
 
 def _feed(memory: Memory) -> dict[str, Any]:
-    """The newest events of interest to a person, and the titles of their records."""
-    told = memory.work.latest(limit=FED, only=SAID)
-    return {"feed": told, "titles": _titles(memory, told), "said": SAID}
+    """The newest events that `parts.html` has words for, and the titles of their records."""
+    said = base.environment().get_template("parts.html").module.said  # type: ignore[attr-defined]
+    told = memory.work.latest(limit=FED, only=said)
+    return {"feed": told, "titles": _titles(memory, told), "said": said}
 
 
 def _titles(memory: Memory, told: Iterable[Event]) -> dict[str, str]:
@@ -190,16 +154,16 @@ def _newest(spaces: Spaces, space: str) -> int:
 def health(visit: Visiting) -> Response:
     """The status, and the result of the last check since the server started."""
     began, findings = visit.request.app.state.checks.get(visit.space, (0, None))
-    return page("health.html", visit, title="Health", now=visit.memory.status(), began=began, findings=findings)
+    return base.page("health.html", visit, title="Health", now=visit.memory.status(), began=began, findings=findings)
 
 
 @routes.post("/health")
 def check(visit: Changing) -> Response:
-    def verify(memory: Memory, progress: Progress) -> Ended:
+    def verify(memory: Memory, progress: base.Progress) -> base.Ended:
         began = memory.context.clock.now()
         found = memory.data.verify(progress=progress)
         visit.request.app.state.checks[visit.space] = (began, found)
         said = "Everything was read back" + (f": {counted(len(found), 'fault')}" if found else "")
         return said, "", ""
 
-    return begin(visit, "Reading everything back", "/health", verify)
+    return base.begin(visit, "Reading everything back", "/health", verify)

@@ -8,10 +8,9 @@ learnings to a task.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 from fastapi import Response
@@ -261,8 +260,6 @@ class ShownPart:
     title: str
     text: str
     tokens: int
-    name: str
-    left_out: int
 
 
 @record
@@ -298,7 +295,8 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
         prompt=prompt,
         host=host,
         hosts=tuple(ROOMS),
-        brief_parts=list(_parts(brief.text, "### ", ["", *brief.parts], [0, *brief.left_out])),
+        brief_parts=list(_parts(brief.text, "### ")),
+        told=[("", 0), *zip(brief.parts, brief.left_out, strict=True)],  # of each part; the first introduces them
         given=given,
         given_parts=list(_parts(given.text, "## ")) if given else [],
         candidates=considered,
@@ -310,16 +308,13 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
     )
 
 
-def _parts(text: str, mark: str, names: Sequence[str] = (), over: Sequence[int] = ()) -> Iterator[ShownPart]:
-    """A text split before each heading, with the names of its parts and how many lines of each found no room."""
-    told = iter(zip_longest(names, over))
+def _parts(text: str, mark: str) -> Iterator[ShownPart]:
+    """A text split before each heading."""
     lines: list[str] = []
     for line in [*text.splitlines(keepends=True), mark]:
         if line.startswith(mark) and lines:
             said = "".join(lines)
-            name, left_out = next(told, ("", 0))
-            title = lines[0].lstrip("# ").strip()
-            yield ShownPart(title=title, text=said, tokens=tokens(said), name=name, left_out=left_out)
+            yield ShownPart(title=lines[0].lstrip("# ").strip(), text=said, tokens=tokens(said))
             lines = []
         lines.append(line)
 
@@ -359,7 +354,7 @@ def _shown(memory: Memory, session: HostSession) -> ShownSession:
         session=session,
         events=events,
         shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
-        signs={id: base.DONE[f"sign.{kind}"] for id, kind in memory.work.signs(session.id, list(learnings))},
+        signs=dict(memory.work.signs(session.id, list(learnings))),
         wrote=wrote,
         entries=tuple(entries),
         titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *entries]).items()},

@@ -38,7 +38,6 @@ _ID = re.compile(
 )
 _PERIOD = re.compile(rf"^(?P<daily>\d{{4}}-\d\d-\d\d)$|^(?P<weekly>\d{{4}}-W\d\d)$|{_ID.pattern}")
 """In a heading also a bare day or week: summaries have a section for each, which is shown by its name."""
-_BARE = ("daily", "weekly")
 LONGEST = 32_000
 """Characters of a text that are rendered: 0.4 s of CPU for the slowest Markdown, a table of short cells."""
 MOST_COMPARED = 3_000  # words of a text that is compared; for a longer one it takes seconds
@@ -153,7 +152,7 @@ def _linked(children: Iterable[Token], base: str, pattern: re.Pattern[str]) -> l
             made.append(Token("text", "", 0, content=child.content[at : found.start()]))
             made.append(Token("link_open", "a", 1, attrs={"href": place(base, id)}))
             said = found[0]
-            if found.lastgroup in _BARE:
+            if found.lastgroup in ("daily", "weekly"):
                 with suppress(BadInput):  # a day that no calendar has stays as it is written
                     said = period_name(id)
             made.append(Token("text", "", 0, content=said))
