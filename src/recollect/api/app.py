@@ -39,7 +39,7 @@ from recollect.api.auth import (
 )
 from recollect.api.bodies import explained
 from recollect.api.guard import JSON_PATHS, Guard
-from recollect.api.pages.base import SECTIONS, bare
+from recollect.api.pages.base import bare
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.api.wire import Denied, problem, problem_of, router, status_of
@@ -268,11 +268,7 @@ def _page_of(request: Request, status: int, title: str, detail: str) -> Response
     spaces: Spaces = request.app.state.spaces
     names = spaces.names()
     _, prefix, space, *_ = f"{request.url.path}//".split("/")
-    menu: dict[str, Any] = {}
-    if prefix == "s" and space in names:
-        base = f"/s/{space}"
-        near = [link for _, links in SECTIONS for link in links if request.url.path.startswith(f"{base}{link[0]}/")]
-        menu = {"space": space, "base": base, "sections": SECTIONS, "near": near}
+    menu = {"space": space, "base": f"/s/{space}"} if prefix == "s" and space in names else {}
     return bare(
         "problem.html", request, status=status, title=title, detail=detail, csrf=session.csrf, spaces=names, **menu
     )

@@ -83,22 +83,6 @@ async def _fields(request: Request) -> Fields:
 Sent = Annotated[Fields, Depends(_fields)]
 
 
-SECTIONS = (
-    ("", (("/", "Home"), ("/inbox", "Inbox"), ("/agent", "What the agent sees"), ("/search", "Search"))),
-    (
-        "Knowledge",
-        (
-            ("/learnings", "Learnings"),
-            ("/decisions", "Decisions"),
-            ("/journal", "Journal"),
-            ("/topics", "Topics"),
-            ("/themes", "Themes"),
-            ("/staging", "Staging"),
-        ),
-    ),
-    ("System", (("/health", "Health"), ("/tokens", "Tokens"), ("/settings", "Settings"))),
-)
-"""The pages in the order of the menu, by group."""
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "recollect_theme"
 
@@ -127,7 +111,6 @@ def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **
             "space": visit.space,
             "spaces": visit.spaces,
             "base": visit.base,
-            "sections": SECTIONS,
             "waits": visit.memory.inbox.count(),
             "notices": _untold(visit),
             "works": tuple(visit.request.app.state.works.get(visit.space, ())),
@@ -261,7 +244,7 @@ def environment() -> Environment:
     made.filters.update(marked=marked, period=period_name, ms=parse_time)
     made.globals.update(counted=counted, differences=differences, static=static_address, theme_names=THEMES)
     made.globals.update(csrf_field=CSRF_FIELD, csrf_header=CSRF_HEADER, csrf="", space="", spaces=(), base="")
-    made.globals.update(sections=(), waits=0, works=(), ended=False, notices=(), near=())
+    made.globals.update(waits=0, works=(), ended=False, notices=())
     return made
 
 
