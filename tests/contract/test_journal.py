@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
 from recollect.capture import log
+from recollect.capture.logs import INDEXED_AT_ONCE
 from recollect.core.context import Context, Vault
 from recollect.core.journal import NewEntry
 from recollect.distil.tree import compact
 from recollect.store import events, passages
 from recollect.text import entries
+from recollect.text.entries import ENTRY_CHARS
 from samples import WEBHOOKS, learning
 
 
@@ -383,3 +385,17 @@ def test_an_entry_whose_adopted_copy_was_purged_says_so(memory: Memory) -> None:
     person.data.purge(id=person.journal.adopt(outside).id)
     with pytest.raises(NotFound, match="purged"):
         person.journal.adopt(outside)
+
+
+def test_behind_two_million_characters_an_entry_is_saved_at_once_and_indexed_by_the_next_cycle(memory: Memory) -> None:
+    """So that an append stays quick: reading so long a log again takes a second and more."""
+    long = "alpha beta gamma " * (ENTRY_CHARS // 17 + 1)
+    for number in range(INDEXED_AT_ONCE // ENTRY_CHARS):
+        indexed = memory.journal.add(NewEntry(text=long, topic=f"number {number}"))
+    over = memory.journal.add(NewEntry(text=long, topic="quagmire"))
+    assert not over.warning
+    known = memory.context.read(passages.ids_under, "log/")
+    assert indexed.id in known
+    assert over.id not in known
+    memory.cycle()
+    assert [hit.id for hit in memory.search("quagmire")] == [over.id]
