@@ -133,6 +133,15 @@ def test_entries_that_are_nearly_the_same_are_one_line_of_the_brief(memory: Memo
         assert brief.count(title) == 1
 
 
+def test_a_title_that_its_sentence_says_again_is_told_once(memory: Memory, hooks: Hooks) -> None:
+    said = "Bumps the actions group with 3 updates: checkout, setup and upload."
+    memory.journal.add(NewEntry(title="Bump the actions group in CI with 3 updates", outcome=said))
+    memory.journal.add(NewEntry(title="Refund webhooks undo a later status", outcome="Compared by created time."))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert brief.count("actions group") == 1
+    assert said in brief
+
+
 def test_the_brief_counts_what_people_asked_for_that_finds_no_room(memory: Memory, hooks: Hooks) -> None:
     for number in range(40):
         rule = f"Rule {number}: " + "never do this in that way, whatever the reason may be " * 20

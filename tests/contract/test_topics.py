@@ -412,3 +412,102 @@ def test_the_heading_of_what_a_person_asked_for_stays_under_another_name(memory:
     assert "- Fixtures [feedback, 0d]: No mocked database: why: it hid a bug → log/2026-03-02#1" in memory.journal.node(
         "root"
     )
+
+
+# --- What is open: the brief, ROOT and the state of a topic go by one rule
+
+
+def told(memory: Memory) -> dict[str, str]:
+    """The sections of the brief."""
+    return dict(part.split("\n", 1) for part in memory.sessions.brief().text.split("\n### ")[1:])
+
+
+def test_of_two_open_lines_the_one_that_was_not_settled_is_told(at: Turns) -> None:
+    said = "TOPIC: Key rotation\nHalf.\nOPEN: rotate the production keys\nOPEN: rotate the staging keys"
+    at.turn("s-1", "Rotate the signing keys", said)
+    at.turn("s-1", "Now those of production", "DONE: rotated the production keys")
+    at.memory.cycle()
+    assert "): rotate the staging keys → log/2026-03-02#1" in told(at.memory)["Left open"]
+    assert "rotate the production keys" not in at.memory.sessions.brief().text
+    page = at.memory.journal.node("root")
+    assert "rotate the staging keys" in page
+    assert "rotate the production keys" not in page
+    assert at.rows()["Key rotation"].state == "open"
+    at.turn("s-1", "And the others", "DONE: all of it")
+    assert at.rows()["Key rotation"].state == "done"
+    assert "Left open" not in told(at.memory)
+
+
+def test_what_is_open_is_told_after_plain_entries_of_its_topic(at: Turns) -> None:
+    at.turn("s-1", "Rotate the signing keys", "TOPIC: Key rotation\nHalf.\nOPEN: rotate the staging keys")
+    for request in ("Which library signs the tokens?", "Explain the format of a token", "Where are the logs of it?"):
+        at.turn("s-1", request, "It is described in the manual of the platform team.")
+    assert "): rotate the staging keys → log/2026-03-02#1" in told(at.memory)["Left open"]
+
+
+def test_two_topics_that_alternate_keep_what_each_left_open(at: Turns) -> None:
+    at.turn("s-1", "Rotate the signing keys", "TOPIC: Key rotation\nHalf.\nOPEN: rotate the staging keys")
+    at.turn("s-2", "Translate the onboarding mails", "TOPIC: French mails\nHalf.\nOPEN: translate the last mail")
+    at.turn("s-3", "Go over the keys again", "TOPIC: Key rotation\nNothing new about the vault.")
+    at.turn("s-4", "Finish the mails", "TOPIC: French mails\nDONE: translated the last mail")
+    waiting = told(at.memory)["Left open"]
+    assert "rotate the staging keys" in waiting
+    assert "translate the last mail" not in at.memory.sessions.brief().text
+
+
+def test_what_is_opened_again_after_it_was_done_is_open(at: Turns) -> None:
+    at.turn("s-1", "Rotate the signing keys", "TOPIC: Key rotation\nDONE: staging keys\nOPEN: staging keys")
+    assert at.rows()["Key rotation"].state == "open"
+    at.turn("s-1", "Again", "DONE: staging keys")
+    assert at.rows()["Key rotation"].state == "done"
+    at.turn("s-1", "They leaked", "Again.\nOPEN: staging keys")
+    assert "They leaked; left open: staging keys → log/2026-03-02#3" in told(at.memory)["Where things stand"]
+    at.memory.journal.add(NewEntry(text="DONE: staging keys\nTOPIC: Key rotation"))  # by a person
+    assert "left open" not in at.memory.sessions.brief().text.lower()
+
+
+def test_an_item_is_open_under_the_first_topic_of_its_entry_alone(at: Turns) -> None:
+    at.turn("s-1", "Refund webhooks undo a later status", "TOPIC: Refund webhooks\nThey come late.")
+    at.turn("s-2", "Refund webhooks undo a status twice", "TOPIC: Webhook replays\nOPEN: replay the events of March")
+    assert at.memory.topics.show("Refund webhooks").topic.entries == 2, "the second is alike"
+    at.turn("s-3", "Translate the onboarding mails to French", "All mails are French.")
+    assert "- Webhook replays (1 entry, 0d): replay the events" in told(at.memory)["Left open"]
+    at.memory.topics.close("Webhook replays")
+    assert "replay the events of March" not in at.memory.sessions.brief().text
+    at.turn("s-4", "Refund webhooks are sorted", "TOPIC: Refund webhooks\nDONE: sorted by time")
+    assert at.rows()["Refund webhooks"].state == "done", "what another topic left open does not keep it open"
+
+
+@pytest.mark.parametrize("change", ["rename", "merge"])
+def test_what_is_open_follows_a_renamed_and_a_merged_topic(at: Turns, change: str) -> None:
+    at.turn("s-1", "Rotate the signing keys", "TOPIC: Key rotation\nHalf.\nOPEN: rotate the staging keys")
+    at.turn("s-2", "Write down who has which vault", "TOPIC: Vault owners\nA table.")
+    if change == "rename":
+        at.memory.topics.rename("Key rotation", "Vault keys")
+    else:
+        at.memory.topics.merge("Vault owners", "Key rotation")
+    name = "Vault keys" if change == "rename" else "Vault owners"
+    assert f"- {name} (" in told(at.memory)["Left open"]
+    at.turn("s-3", "The rest", f"TOPIC: {name}\nDONE: rotated the staging keys")
+    assert "Left open" not in told(at.memory)
+
+
+def test_a_result_is_not_told_as_a_task(at: Turns) -> None:
+    at.memory.journal.add(NewEntry(text="TOPIC: Key rotation\nDONE: rotate the staging keys"))
+    at.memory.journal.add(NewEntry(text="OPEN: sort the refund events\nTOPIC: Refund order"))
+    at.memory.journal.add(NewEntry(text="DONE: sort the refund events\nTOPIC: Refund order"))
+    at.memory.cycle()
+    for text in (at.memory.sessions.brief().text, at.memory.journal.node("root")):
+        for said in ("rotate the staging keys", "sort the refund events"):
+            lines = [line for line in text.splitlines() if said in line]
+            assert lines
+            assert all(f"one: {said}" in line for line in lines), lines
+
+
+def test_a_topic_line_does_not_rename_other_work_of_its_session(at: Turns) -> None:
+    first = at.turn("s-1", "Fix the spelling of the beginners' guide", "Twelve words are right now.")
+    at.turn("s-1", "go on", "And three more.")
+    at.turn("s-1", "Rotate the signing keys of the payment cluster", "Both are new.")
+    named = at.turn("s-1", "go on", "Old ones are gone.\nTOPIC: Key rotation")
+    assert named == "Key rotation"
+    assert {name: topic.entries for name, topic in at.rows().items()} == {first: 2, "Key rotation": 2}

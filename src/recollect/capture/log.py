@@ -5,10 +5,8 @@ the rows, so an entry in the file is saved whatever happens to its rows. A calle
 answer was lost gets the same entry: the log holds its words under a key that no event has.
 
 A turn is read from the host's transcript, no part of which is read twice. Its key names the bytes of the transcript it
-covers and the answer it holds. So the same event twice is one entry, and when a process was killed before it wrote how
-far it had read, the next one finds the entry by its key and continues after it.
-
-Reading is in `capture/logs.py`.
+covers and the answer it holds. So the same event twice is one entry, and a process that was killed before it wrote how
+far it had read is continued after the entry. Reading is in `capture/logs.py`.
 """
 
 from __future__ import annotations
@@ -294,7 +292,6 @@ KEPT = 30 * DAY  # what a session was shown matters while it lasts, and to `doct
 ENDING = 200_000  # bytes at the end of a transcript that hold the last request
 MOST_BYTES = 64_000_000  # of a transcript that grew by more since the last turn, only the end is read
 
-_STATE = re.compile(r"^[-*` ]*(?:TOPIC|DONE|OPEN):[*` ]*")  # a title is no such line
 _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
@@ -326,7 +323,7 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
             new = NewEntry(
-                title=storable(given.topic) or work or (asked or _STATE.sub("", said)).splitlines()[0].rstrip(".!"),
+                title=storable(given.topic) or work or asked.partition("\n")[0].rstrip(".!"),
                 session=session,
                 request=asked or None,
                 outcome=said or None,

@@ -1,8 +1,8 @@
 """Topics: which topic an entry belongs to, and how people name, join, part, close and open topics.
 
-An entry is placed in the transaction that makes it searchable, at a cost that depends on the entry and not on the
-store. It joins the topic that it names, else that of its session, else that of the nearest entry (`text/topics.py`)
-among the latest and those that share rare words; else it begins one. Text from outside joins topics but names none.
+An entry is placed in the transaction that makes it searchable, at a cost that does not depend on the store. It joins
+the topic that it names, else that of its session, else that of the nearest entry (`text/topics.py`) among the latest
+and those that share rare words; else it begins one. Text from outside joins topics but names none.
 
 A change is one event for each topic that it touched, with what differs before and after; undo puts that back, unless
 the topic was changed since.
@@ -11,9 +11,8 @@ the topic was changed since.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from recollect.core.clock import DAY
@@ -22,15 +21,15 @@ from recollect.core.errors import BadInput, Forbidden, Refused, Stale
 from recollect.core.journal import Entry
 from recollect.core.records import check_page, record
 from recollect.core.trust import check_may, outranks
-from recollect.store import events, lookup, passages
+from recollect.store import events, lookup, passages, sessions
 from recollect.store import topics as rows
 from recollect.store.passages import Narrow
 from recollect.store.topics import TopicRow
 from recollect.text import topics as text
-from recollect.text.markers import States, read_states
-from recollect.text.sentences import is_ephemeral
+from recollect.text.markers import read_states
+from recollect.text.sentences import OPEN_AMONG, gist, is_ephemeral
 from recollect.text.storable import storable
-from recollect.text.tokens import terms
+from recollect.text.summarise import left_open
 from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, key_of, names, reads_as_name
 from recollect.text.transcript import goes_on
 
@@ -81,23 +80,11 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     both = [chosen] if nearest in (None, chosen) else [chosen, str(nearest)]
     rows.put_entry(tx, entry.id, both, session=entry.session, at=stored.at)
     if ours and (named or states.done or states.open or not text.is_thin(one.said)):  # "thanks" opens nothing
-        closed = states.done and not states.open and not _left_open(tx, chosen, states.done)
+        members = reversed(sessions.entries_of(tx, chosen, OPEN_AMONG))
+        closed = states.done and not left_open(each.text for each in members)
         rows.change(tx, chosen, state="done" if closed else "open")
     if ours:
         _name_again(tx, chosen)
-
-
-def _left_open(tx: Tx, id: str, done: Sequence[str]) -> bool:
-    """Whether an `OPEN:` line of a topic is not settled by what was done after it."""
-    waiting: list[set[str]] = []
-    members = reversed(rows.entries_of(tx, id, limit=50))  # the latest; chosen, more than a session has
-    texts = [stored.text for entry, _ in members if (stored := passages.by_id(tx, entry))]
-    said = [read_states(re.sub(r"(?m)^ *(- outcome: )?", "", each)) for each in texts]
-    for each in (*said, States(done=tuple(done))):
-        for settled in map(set, map(terms, each.done)):  # "DONE: all of it" has no terms, and settles everything
-            waiting = [one for one in waiting if 2 * len(one & settled) < min(len(one), len(settled))]
-        waiting += [found for line in each.open if (found := set(terms(line)))]
-    return bool(waiting)
 
 
 def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
@@ -108,23 +95,30 @@ def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
         return None
     by, key = "model" if line else "person", key_of(name)
     known = rows.keyed(tx, key, now=one.said.at)
-    own = _of_session(tx, one)
-    if own and rows.of_one_session(tx, own, one.entry.session) and rows.get(tx, own, now=0).named_by == "offline":
-        # What the session did before belongs to the topic that it names now.
-        if known is None:
-            rename(tx, own, name, by=by, keep=False)
-            return own
-        if known.id != own:
-            absorb(tx, known.id, own)
-    if known:
-        return known.id
-    id = ctx.ids(rows.KIND)
-    rows.add(tx, id, name=name, key=key, named_by=by, at=one.said.at)
+    before, same = _of_session(tx, one), list[str]()
+    own = rows.get(tx, before, now=0) if before and (known is None or before != known.id) else None
+    if own and own.named_by == "offline" and rows.of_one_session(tx, own.id, one.entry.session):
+        same = _same_work(tx, one, own.id)
+    if known is None and own and len(same) == own.entries:
+        rename(tx, own.id, name, by=by, keep=False)
+        return own.id
+    id = known.id if known else ctx.ids(rows.KIND)
+    if known is None:
+        rows.add(tx, id, name=name, key=key, named_by=by, at=one.said.at)
+    if own and len(same) == own.entries:
+        absorb(tx, id, own.id)
+    elif own:
+        rows.move(tx, same, own.id, id)
     return id
 
 
+def _same_work(tx: Tx, one: _Found, topic: str) -> list[str]:
+    """The latest entries of a topic that an entry goes on from: "go on" has the title of the work before it."""
+    members = (entry for entry, _ in rows.entries_of(tx, topic, limit=ALL))
+    return list(takewhile(lambda entry: (old := passages.by_id(tx, entry)) and old.title == one.entry.topic, members))
+
+
 def _of_session(tx: Tx, one: _Found) -> str | None:
-    """The topic of the entry before in the same session."""
     before = rows.last_of(tx, session=one.entry.session) if one.entry.session else []
     return before[0][1] if before else None
 
@@ -146,8 +140,7 @@ def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
     others = {each.id: text.said(each.terms, texts[each.doc], each.at) for each in found}
     of = rows.first_of(tx, list(others))
     total, counts = passages.document_counts(tx, {*words, *(term for other in others.values() for term in other.title)})
-    total = max(total, lookup.SMALLEST)
-    rarity = {term: lookup.rarity(total, count) for term, count in counts.items()}
+    rarity = {term: lookup.rarity(max(total, lookup.SMALLEST), count) for term, count in counts.items()}
     sizes = rows.sizes(tx, list(of.values()))
     scored = [
         (text.likeness(one.said, other, rarity) - text.CROWDED * math.log(sizes[of[id]]), of[id])
@@ -185,12 +178,15 @@ def _name_again(tx: Tx, id: str) -> None:
 
 
 def _names(tx: Tx, entries: Sequence[str]) -> list[str]:
-    """Names for some entries, best first."""
     found = [stored for id in entries if (stored := passages.by_id(tx, id))]
     said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))]
     words = {term for stored in said for term in stored.terms.split()}
     total, counts = passages.document_counts(tx, words)
-    return names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))[:TRIED]
+    total = max(total, lookup.SMALLEST)
+    made = names([each.title for each in said], counts, total) or names(
+        [gist(each.text) for each in said], counts, total
+    )
+    return made[:TRIED]
 
 
 def _free(tx: Tx, made: Iterable[str], *, of: str = "") -> Iterator[str]:
@@ -275,7 +271,6 @@ def show(ctx: Context, topic: str, *, offset: int = 0) -> TopicView:
 
 
 def find(tx: Tx, ctx: Context, topic: str) -> TopicRow:
-    """A topic by its id, its name or an alias."""
     return rows.found(tx, topic, key_of(as_name(topic)), now=ctx.clock.now())
 
 
@@ -361,8 +356,8 @@ def _put_back(tx: Tx, event: Event, gained: dict[str, str]) -> None:
             rows.move(tx, [entry], gained[entry], id)
         else:  # it had both topics
             rows.also(tx, entry, id)
-    for made in {gained[entry] for entry in moved if entry in gained}:
-        if not rows.entries_of(tx, made, limit=1) and event.what == "topic.split":
+    for made in {gained[entry] for entry in moved if entry in gained and event.what == "topic.split"}:
+        if not rows.entries_of(tx, made, limit=1):
             rows.remove(tx, made)
     if "aliases" in event.old:
         rows.put_aliases(tx, id, [(alias, key_of(alias)) for alias in event.old["aliases"]])

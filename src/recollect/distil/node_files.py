@@ -1,8 +1,7 @@
 """Reading and writing the files of the tree: nodes, ROOT.md, and copies of what others wrote into them.
 
-A node's file is written first, then its row and passage. A node that another tool made is copied beside ours
-(`….before.md`) before it is replaced, and so is one that a person edited (`….edited.md`): they may hold words that no
-log has, so search finds them by ids such as `weekly/2025-W46.before`. Nothing is made from a copy or changes one.
+A node's file is written first, then its row and passage. A node that another tool made (`….before.md`) or a person
+edited (`….edited.md`) is copied before it is replaced: search finds its words by ids such as `weekly/2025-W46.before`.
 """
 
 from __future__ import annotations
@@ -46,14 +45,12 @@ def is_kept(id: str) -> bool:
 
 
 def kept_ids(ctx: Context) -> list[str]:
-    return [path.removesuffix(".md") for path in ctx.vault.paths() if is_kept(path.removesuffix(".md"))]
+    return [id for path in ctx.vault.paths() if is_kept(id := path.removesuffix(".md"))]
 
 
 def kept_passages(ctx: Context, ids: Iterable[str]) -> Iterator[Passage]:
-    for id in ids:
-        text = ctx.vault.read(f"{id}.md")
-        if text is not None:
-            yield kept_passage(id, text)
+    found = ((id, ctx.vault.read(f"{id}.md")) for id in ids)
+    return (kept_passage(id, text) for id, text in found if text is not None)
 
 
 def kept_passage(id: str, text: str) -> Passage:
@@ -73,8 +70,7 @@ def kept_passage(id: str, text: str) -> Passage:
 KIND = "node"
 LEASE_SECONDS = 600  # longer than a model may take for one node: three tries of 120 seconds
 RENEWED_EVERY = 50  # nodes; without a model these take a second or two
-MADE_BY = "tree/4"
-"""Changes with the code that makes nodes, so that a newer program makes them again."""
+MADE_BY = "tree/4"  # changes with the code that makes nodes, so that a newer program makes them again
 
 
 @record
@@ -112,10 +108,9 @@ class NodeFiles:
             return None
 
     def intact(self, row: NodeRow) -> bool:
-        """Whether a node's file still holds what we wrote into it."""
         text = self.text(row.id)
         return text is not None and (
-            row.generator == nodes.FOREIGN or nodes.looks_like(text, row.body_hash, row.generator, digest)
+            row.generator == nodes.FOREIGN or nodes.looks_like(text, row.body_hash, row.generator)
         )
 
     def row(self, id: str) -> NodeRow | None:
@@ -180,7 +175,6 @@ class NodeFiles:
         )
 
     def names(self, period: Period) -> dict[str, str]:
-        """What the topics of a period's entries are called now."""
         return self.ctx.read(topics.names_between, period.first, period.last)
 
     def step(self) -> None:

@@ -1,9 +1,8 @@
 """What a model is asked about the tree: the summary of a node, ROOT.md's recent patterns, the names of topics.
 
-A pass calls a model once per level, for the newest node, and once more for the node that has waited longest. Every
-other node gets the offline summary at once, so the tree is never behind, and waits its turn. Cached answers cost no
-call and are always used. A topic that several entries belong to is asked about once, unless a person or an agent named
-it.
+A pass calls a model once per level, for the newest node, and once more for the node that has waited longest; every
+other node gets the offline summary at once and waits its turn. Cached answers cost no call and are always used. A topic
+of several entries is asked about once, unless a person or an agent named it.
 """
 
 from __future__ import annotations
@@ -125,10 +124,7 @@ def summary_question(material: Material) -> Ask[str]:
 
 
 def _accepted(text: str, material: Material) -> str:
-    """Put back the points that a model's summary left out; raise BadInput when it cannot be used.
-
-    What a person said of themselves or as feedback stays in their words.
-    """
+    """Put back the points that a model's summary left out; raise BadInput when it cannot be used."""
     body = text
     reason = nodes.fault(body, material)
     if not reason:
@@ -272,7 +268,8 @@ def reword(ctx: Context) -> tuple[int, int]:
     if provider is None:
         return 0, 0
     with ctx.db.read(ctx.space) as tx:
-        found = rows.named_offline(tx, least=2, now=ctx.clock.now())
+        listed, _ = rows.listed(tx, now=ctx.clock.now(), limit=1_000)
+        found = [topic for topic in listed if topic.named_by == "offline" and topic.entries > 1]
         questions = [(topic, name_question(topic, _titles(tx, topic))) for topic in found[: TOPIC_CALLS * 2]]
     limit, named = CallLimit(left=TOPIC_CALLS), 0
     for topic, question in questions:

@@ -100,8 +100,7 @@ def wisdom_of(
     )
 
 
-Pairs = Sequence[tuple[int, int]]
-"""Confidence and what came of it, both in thousandths."""
+Pairs = Sequence[tuple[int, int]]  # confidence and what came of it, both in thousandths
 
 
 def _rates(pairs: Pairs, *, digits: int) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """The brief: what a session starts with. Read-only, and the same bytes all day while nothing is remembered or settled.
 
-Each fact appears once: what waits, where the last session broke off, what people asked for, what is open, the topics
-that live, what helped and what binds, then a map of all other topics, finer where it is recent, and single entries.
+Each fact appears once; `docs/brief.md` lists the parts.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import islice
 
 from recollect.core.clock import DAY, day_of, iso, zone_named
 from recollect.core.learning import COMPACTED
@@ -14,8 +15,8 @@ from recollect.core.records import record
 from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import lazy, split_frontmatter
-from recollect.text.sentences import counted, cut, gist, is_ephemeral, tells
-from recollect.text.tokens import NOISE
+from recollect.text.sentences import MAY_BE_OPEN, OPEN_AMONG, counted, cut, gist, is_ephemeral, is_real, tells
+from recollect.text.tokens import NOISE, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ ROOT_FILE, INDEX_FILE = "ROOT.md", "learnings/INDEX.md"
 REVIEWS_SHOWN = 5  # of the decisions that are due; chosen, the count names the others
 AWAY = 7  # days without an entry after which the brief says so
 ALIVE = 8  # topics with a line each
-OPEN_SHOWN = 6  # topics with something left open; these three are chosen to fit a screen together
+OPEN_SHOWN = 6  # topics with something open; chosen, as the two beside it, to fit a screen
+LOOKED_AT = 60  # topics, by weight, that are read for it; chosen for the time of a start
 LEARNED = 5
 DECIDED = 5
 RING_SHOWN = 4  # entries, and as many learnings, of each ring
@@ -47,7 +49,7 @@ LINE = 220  # characters of a line; a longer sentence is cut
 FRESH = 30  # days after its last mention in which a topic counts as alive
 HALF_LIFE = 14  # days, of the weight by which living topics are chosen
 MAPPED = 2_000  # topics that the map is made from; older ones are counted
-SAME_START = 24  # characters from which a title and a sentence say the same
+SAID_AGAIN = 0.8  # of a title's words, with which a sentence is told alone: "Bumps wheel to …"
 SAYS_MORE = 4  # words that a sentence has and the title has not
 ALIKE = 0.6  # of the words of two titles; they are then one line
 ENTRIES = 80  # single entries at the end, where there is room
@@ -134,7 +136,7 @@ def _ring(ctx: Context) -> tuple[str, ...]:
         asked = sessions.entries_of_types(tx, ("user", "feedback"), limit=RING_SHOWN)
         helped = [one[:3] for one in sessions.proven(tx, RING_SHOWN)]
         learned = list(dict.fromkeys([*helped, *sessions.by_person(tx, RING_SHOWN)]))[:RING_SHOWN]
-    lines = [f"- {_titled(one)}" for one in asked]
+    lines = [f"- {_titled(one, ())}" for one in asked]
     return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action in learned))
 
 
@@ -152,7 +154,7 @@ def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
     if aside and aside.count:
         days = (now - (aside.oldest_at or now)) // DAY  # in days, so that the brief stays the same all day
         age = f"{counted(days, 'day')} old" if days > 0 else "less than a day old"
-        writes = f"{aside.count} write{' that failed is' if aside.count == 1 else 's that failed are'}"
+        writes = f"{counted(aside.count, 'write')} that failed {'is' if aside.count == 1 else 'are'}"
         lines += ["", f"{writes} set aside, the oldest {age}: not in memory until `recollect doctor --fix` succeeds."]
     return ["", "### Waiting", *lines] if lines else []
 
@@ -176,6 +178,10 @@ class _Telling:
         self._sentences: list[frozenset[str]] = []
         self._latest = [one for one in sessions.latest_entries(tx, ENTRIES) if not is_ephemeral(one.title)]
         self.others, self.total = topics.listed(tx, now=self._now, limit=MAPPED)
+        self._done = {row.id for row in self.others if row.state == "done"}
+        self._topic = topics.first_of(tx, [one.id for one in self._latest])
+        self._entries = cache(lambda topic: sessions.entries_of(tx, topic, OPEN_AMONG))
+        self._open = cache(self._open_in)
 
     def parts(self, page: str) -> Iterator[Part]:
         """The parts before the map. `page` is ROOT.md, for what people said and for lessons of the last months."""
@@ -188,9 +194,10 @@ class _Telling:
         kept_over, pointers_over = map(int, over.groups()) if over else (0, 0)
         more, lines = "{} more, in `recollect log tree root` and its overflow file", tuple(rules)
         yield Part(name="rules", heading="What people asked for", lines=lines, share=0.2, more=more, beyond=kept_over)
-        left_open, alive = self._living()
-        yield Part(name="open", heading="Left open", lines=tuple(left_open), share=0.15)
-        yield Part(name="topics", heading="Topics alive now", lines=tuple(alive), share=0.25)
+        waiting = tuple(islice(self._left_open(), OPEN_SHOWN))
+        yield Part(name="open", heading="Left open", lines=waiting, share=0.15)
+        alive = tuple(islice(self._alive(), ALIVE))
+        yield Part(name="topics", heading="Topics alive now", lines=alive, share=0.25)
         yield Part(name="learned", heading="Learned", lines=tuple(self._learned(page)), share=0.15)
         yield Part(name="decided", heading="Decisions that bind", lines=tuple(self._decided()), share=0.15)
         more, lines = "{} more: `recollect search WORDS`", tuple(pointers)
@@ -199,21 +206,23 @@ class _Telling:
     def entries(self, mapped: str) -> dict[str, str]:
         """Lines of single entries that nothing above tells, newest first; nearly the same ones are one with a count."""
         self._titles += [_words(row.name) for row in self.others if f"{_said(row.name)} ({row.entries})" in mapped]
-        done = {row.id for row in self.others if row.state == "done"}
-        of = topics.first_of(self._tx, [one.id for one in self._latest])
         first: dict[str, Told] = {}
         others: dict[str, list[Told]] = {}
         for one in self._latest:
             words = _words(one.title)
-            if one.id in self._told or _is_thin(one) or self._said_before(one):
+            if one.id in self._told or self._is_empty(one) or self._said_before(one):
                 continue
             like = next((id for id, other in first.items() if _alike(words, _words(other.title))), one.id)
             if like in first and one.title == first[like].title and one.text.startswith("- request:"):
                 continue  # an earlier turn of the same piece of work
             first.setdefault(like, one)
             others.setdefault(like, []).append(one)
-        said = {id: _cut(one.title) if of.get(id) in done else _titled(one, self._is_new) for id, one in first.items()}
-        return {id: f"- {said[id]}{_like(one, others[id][1:])} → {id}" for id, one in first.items()}
+        said = {}
+        for id, one in first.items():
+            done = self._topic.get(id) in self._done
+            line = _cut(one.title) if done else _titled(one, self._left(one), self._is_new)
+            said[id] = f"- {line}{_like(one, others[id][1:])} → {id}"
+        return said
 
     def _is_new(self, sentence: str) -> bool:
         """Whether no line above says nearly the same sentence; from now on one does."""
@@ -237,40 +246,65 @@ class _Telling:
         if (away := self._away()) >= AWAY:
             day = day_of(self._latest[0].at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
-        said, left = "Last entry", [one for one in self._latest if one.id not in self._told]
-        if sessions.broken_off(self._tx, but=self._session):
-            said = "The last session broke off after"
-        else:
-            left = [one for one in left if not _is_thin(one)] or left
-        last = (left or self._latest)[0]
-        yield f"- {said}: {_titled(last, self._is_new)} → {self._tell(last)}"
+        broken_off = sessions.broken_off(self._tx, but=self._session)
+        left = [one for one in self._latest if one.id not in self._told] or self._latest
+        last = next((one for one in left if broken_off or not self._is_empty(one)), left[0])
+        said = "The last session broke off after" if broken_off else "Last entry"
+        yield f"- {said}: {_titled(last, self._left(last), self._is_new)} → {self._tell(last)}"
 
-    def _living(self) -> tuple[list[str], list[str]]:
-        """Lines of the topics that live: those that left something open, and others. The map has the rest."""
+    def _open_in(self, topic: str) -> list[tuple[Told, str]]:
+        """What is open in a topic, newest first, each with the entry that says so."""
+        found = self._entries(topic)[::-1]
+        if topic in self._done or not any(MAY_BE_OPEN.search(one.text) for one in found):
+            return []
+        from recollect.text.summarise import left_open  # loads `typing`, which few starts need
+
+        return [(found[place], text) for place, text in left_open(one.text for one in found)][::-1]
+
+    def _left(self, one: Told) -> list[str]:
+        """What an entry left open that is open still."""
+        topic = self._topic.get(one.id)
+        return [text for other, text in self._open(topic) if other.id == one.id] if topic else []
+
+    def _is_empty(self, one: Told) -> bool:
+        """Whether an entry says too little to speak for its topic, or only names a task that is done."""
+        said = gist(one.text)
+        little = one.title == COMPACTED or len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS
+        return not self._left(one) and (little or bool(not said and MAY_BE_OPEN.search(one.text)))
+
+    def _living(self) -> list[TopicRow]:
         fresh = [row for row in self.others if row.state == "open" and self._age(row.last_at) <= FRESH + self._away()]
-        left_open: list[str] = []
-        alive: list[str] = []
-        for row in sorted(fresh, key=self._weight)[: 2 * (ALIVE + OPEN_SHOWN)]:
-            found = sessions.entries_of(self._tx, row.id, 3)
-            new = [one for one in found if one.id not in self._told and not _is_thin(one)]
-            if not new or (row.entries == 1 and self._said_before(new[0])):
+        # Many and recent entries first.
+        weight = {row.id: row.entries**0.5 * 0.5 ** (self._age(row.last_at) / HALF_LIFE) for row in fresh}
+        return sorted(fresh, key=lambda row: (-weight[row.id], row.name))[:LOOKED_AT]
+
+    def _left_open(self) -> Iterator[str]:
+        for row in self._living():
+            if left := [(one, text) for one, text in self._open(row.id) if one.id not in self._told]:
+                yield self._line(row, left[0][0], "; ".join(text for _, text in left))
+                self._told.update(one.id for one, _ in left)
+
+    def _alive(self) -> Iterator[str]:
+        """Lines of other topics that live; the map has the rest."""
+        for row in self._living():
+            found = self._entries(row.id)[:3]
+            new = next((one for one in found if one.id not in self._told and not self._is_empty(one)), None)
+            if new is None or (row.entries == 1 and self._said_before(new)):
                 continue
-            one = new[0]
-            said, is_open = gist(one.text)
-            some, most = (left_open, OPEN_SHOWN) if is_open else (alive, ALIVE)
-            if len(some) < most:
-                age = f"{self._age(row.last_at)}d"
-                if row.entries == 1 and not is_open and _words(row.name) <= _words(one.title):
-                    line = f"{_titled(one, self._is_new)} ({age})"
-                else:
-                    said = said if is_open or (tells(said) and self._is_new(said)) else one.title
-                    name, words = _words(row.name), _words(said)
-                    self._titles.append(name)
-                    head = f"{_said(row.name)} ({counted(row.entries, 'entry')}, {age})"
-                    line = head if words <= name or _alike(words, name) else f"{head}: {_cut(said)}"
-                some.append(f"- {line} → {self._tell(one)}")
+            if row.entries == 1 and _words(row.name) <= _words(new.title):
                 self.others.remove(row)
-        return left_open, alive
+                yield f"- {_titled(new, (), self._is_new)} ({self._age(row.last_at)}d) → {self._tell(new)}"
+            else:
+                said = gist(new.text)
+                yield self._line(row, new, said if tells(said) and self._is_new(said) else new.title)
+
+    def _line(self, row: TopicRow, one: Told, said: str) -> str:
+        """A line of a topic, which is then not among the others, with what one of its entries says."""
+        self.others.remove(row)
+        name, words = _words(row.name), _words(said)
+        self._titles.append(name)
+        head = f"{_said(row.name)} ({counted(row.entries, 'entry')}, {self._age(row.last_at)}d)"
+        return f"- {head if words <= name or _alike(words, name) else f'{head}: {_cut(said)}'} → {self._tell(one)}"
 
     def _learned(self, page: str) -> Iterator[str]:
         found = sessions.proven(self._tx, LEARNED)
@@ -291,10 +325,6 @@ class _Telling:
         due = [id for id, _ in _due(self._tx, self._ctx)[:REVIEWS_SHOWN]]
         for id, said, category, at in sessions.binding(self._tx, now=self._now, but=due, limit=DECIDED):
             yield f"- {_cut(said)} ({_said(category)}, {iso(at)[:10]}) {id}"
-
-    def _weight(self, row: TopicRow) -> tuple[float, str]:
-        """Topics with many and recent entries first; the name decides between equals."""
-        return -(row.entries**0.5) * 0.5 ** (self._age(row.last_at) / HALF_LIFE), row.name
 
     def _age(self, at: int) -> int:
         return max((self._today - day_of(at, self._zone)).days, 0)
@@ -361,23 +391,17 @@ def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
     return [*head, *kept, *([f"- {part.more.format(left)}"] if left and part.more else [])] if kept else []
 
 
-def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
-    """An entry's title and, where it says more and nothing above says that, its gist; what it leaves open always."""
-    title, (said, is_open) = one_line(one.title), gist(one.text)
-    if is_open and not _words(said) <= _words(title):
-        return _cut(f"{title}; left open: {said}")
+def _titled(one: Told, left: Sequence[str], is_new: Callable[[str], bool] | None = None) -> str:
+    """An entry's title and, where it says more and nothing above says that, its gist; what is `left` open always."""
+    title, said = one_line(one.title), gist(one.text)
+    if left and not _words(" ".join(left)) <= _words(title):
+        return _cut(f"{cut(title, LINE // 2)}; left open: {'; '.join(left)}")
     if len(_words(said) - _words(title)) < SAYS_MORE or (is_new and not is_new(said)):
         return _cut(title)
-    begun = min(len(title.rstrip(".…")), len(said.rstrip(".…")), SAME_START)
-    if said[:begun].casefold() == title[:begun].casefold():
-        return _cut(title if len(title) > 2 * SAME_START and not title.endswith("…") else said)
-    return _cut(f"{title}: {said}")
-
-
-def _is_thin(one: Told) -> bool:
-    """Whether an entry says too little to speak for its topic."""
-    said, is_open = gist(one.text)
-    return not is_open and (one.title == COMPACTED or len(_words(f"{one.title} {said}") - NOISE) < FEW_TERMS)
+    words = {*terms(title)}
+    again = is_real(title) and len(words.intersection(terms(said))) >= SAID_AGAIN * len(words)
+    again = again or said.casefold().startswith(title.rstrip(".…").casefold())
+    return _cut(said if again else f"{title}: {said}")
 
 
 def _like(one: Told, others: Sequence[Told]) -> str:

@@ -270,12 +270,13 @@ def entries_of_types(tx: Tx, types: Sequence[str], *, limit: int, since: int = 0
 
 
 def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
-    """The latest entries of a topic that may be shown, newest first."""
+    """The latest entries with this first topic that may be shown, newest first."""
     rows = tx.rows(
         """
         SELECT p.id, p.title, p.text, p.at FROM topic_entries e
         JOIN passages p ON p.space = e.space AND p.id = e.entry_id AND p.trust <> 'external'
-        WHERE e.space = :space AND e.topic_id = :topic ORDER BY e.at DESC, p.doc DESC LIMIT :limit""",
+        WHERE e.space = :space AND e.topic_id = :topic AND e.place = 1
+        ORDER BY e.at DESC, p.doc DESC LIMIT :limit""",
         topic=topic,
         limit=limit,
     )

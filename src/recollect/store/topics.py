@@ -23,9 +23,6 @@ KIND = "topic"
 QUIET = 90 * DAY  # an open topic without a mention for this long is dormant
 
 _COLUMNS = "id, name, state, named_by, first_at, last_at, entries"
-_FOUND = f"{_COLUMNS.replace('id, ', 't.id, ', 1)}"
-
-
 _STATES = {
     None: "",
     "open": " AND state = 'open' AND last_at >= :quiet",
@@ -50,7 +47,6 @@ class TopicRow:
 def listed(
     tx: Tx, *, now: int, state: str | None = None, limit: int = 50, offset: int = 0
 ) -> tuple[list[TopicRow], int]:
-    """Topics by their latest mention, and their number in all."""
     where = f"AND merged_into IS NULL{_STATES[state]}"
     params = {"quiet": now - QUIET} if ":quiet" in where else {}
     found = tx.rows(
@@ -72,15 +68,6 @@ def get(tx: Tx, id: str, *, now: int) -> TopicRow:
     return get(tx, row[-1], now=now) if row[-1] else _row(row[:-1], now)
 
 
-def named_offline(tx: Tx, *, least: int, now: int) -> list[TopicRow]:
-    """Topics of at least `least` entries that no model or person named, latest mention first."""
-    sql = (
-        f"SELECT {_COLUMNS} FROM topics WHERE space = :space AND merged_into IS NULL AND named_by = 'offline' "
-        "AND entries >= :least ORDER BY last_at DESC, id LIMIT 1000"
-    )
-    return [_row(row, now) for row in tx.rows(sql, least=least)]
-
-
 def keyed(tx: Tx, key: str, *, now: int) -> TopicRow | None:
     sql = "SELECT topic_id FROM topic_aliases WHERE space = :space AND key = :key ORDER BY topic_id LIMIT 1"
     id = tx.value(sql, key=key)
@@ -98,7 +85,7 @@ def found(tx: Tx, topic: str, key: str, *, now: int) -> TopicRow:
 def of_entries(tx: Tx, ids: Sequence[str], *, now: int) -> dict[str, tuple[TopicRow, ...]]:
     """The topics of entries, first before second; entries without a topic are left out."""
     sql = (
-        f"SELECT e.entry_id, e.place, {_FOUND} FROM topic_entries e JOIN topics t ON t.space = e.space "
+        f"SELECT e.entry_id, e.place, t.{_COLUMNS} FROM topic_entries e JOIN topics t ON t.space = e.space "
         "AND t.id = e.topic_id WHERE e.space = :space AND e.entry_id IN (:keys)"
     )
     found: dict[str, tuple[TopicRow, ...]] = {}
@@ -155,7 +142,6 @@ def of_one_session(tx: Tx, id: str, session: str) -> bool:
 
 
 def aliases(tx: Tx, id: str) -> list[tuple[str, str]]:
-    """Names and their keys, in the order they were given."""
     sql = "SELECT alias, key FROM topic_aliases WHERE space = :space AND topic_id = :id ORDER BY position"
     return tx.rows(sql, id=id)
 
@@ -217,7 +203,6 @@ def move(tx: Tx, entries: Sequence[str], source: str, target: str) -> list[str]:
 
 
 def also(tx: Tx, entry: str, topic: str) -> None:
-    """Give an entry a second topic."""
     sql = "SELECT topic_id, session, at FROM topic_entries WHERE space = :space AND entry_id = :id AND place = 1"
     if row := tx.row(sql, id=entry):
         put_entry(tx, entry, [row[0], topic], session=row[1], at=row[2])

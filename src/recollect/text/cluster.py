@@ -13,8 +13,7 @@ from typing import Any
 
 from recollect.text.tokens import STOP_WORDS, terms
 
-Words = Mapping[str, float]
-"""A sparse unit vector over words."""
+Words = Mapping[str, float]  # a sparse unit vector over words
 Vectors = Sequence[Words]
 
 WEAK_WORDS = STOP_WORDS | {

@@ -13,8 +13,7 @@ from functools import cache
 
 from recollect.core.clock import YEARS
 
-Span = tuple[date, date]
-"""The first and the last day."""
+Span = tuple[date, date]  # the first and the last day
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()

@@ -55,7 +55,8 @@ def title_of(new: NewEntry) -> str:
     """The heading of an entry: its title, its topic, or the beginning of what it says."""
     given = one_line(new.title or "") or one_line(new.topic or "")
     said = next((value for value in (new.text, *(value for _, value in new.fields)) if value.strip()), "")
-    said = re.sub(r"(?m)^(?:TOPIC: .*|DONE: |OPEN: )", "", markdown.without_fences(said))
+    said = re.sub(r"(?m)^(?:TOPIC: .*|OPEN: )", "", markdown.without_fences(said))
+    said = re.sub(r"(?m)^DONE: ", "Done: ", said)  # a result, which could be read as a task
     return given or one_line(first_sentence(said, TITLE_WORDS).rstrip(".!")) or "notes"
 
 

@@ -1,8 +1,8 @@
 """The tree as text: each node as a function of the nodes below it, and ROOT.md as one of the months.
 
 A day is copied or summarised, days and weeks joined or summarised, and all of it read back. Nothing but its sources
-goes into a body, so a tree grown day by day and one rebuilt from the logs are the same bytes. Status is read from the
-frontmatter only. Knows nothing about files, the clock, or which summariser is used.
+goes into a body, so a tree grown day by day and one rebuilt from the logs are the same bytes. Knows nothing about
+files, the clock, or which summariser is used.
 """
 
 from __future__ import annotations
@@ -28,12 +28,9 @@ SCHEMA = 1  # of a node's file; a reader of another one takes the file for anoth
 COPY = "copy"
 OFFLINE = "offline/1"
 FOREIGN = "foreign"
-BYTES_PER_LINE = 100
-"""The byte bound beside every line threshold."""
-SHARE = 0.4
-"""What a summary may take of the threshold that called for it."""
-SMALLEST = 50
-"""Bytes; a smaller file is no node."""
+BYTES_PER_LINE = 100  # the byte bound beside every line threshold
+SHARE = 0.4  # what a summary may take of the threshold that called for it
+SMALLEST = 50  # bytes; a smaller file is no node
 TOPICS = 60  # chosen: what the frontmatter of a busy month names
 MORE_TOPICS = 12
 """Topics that a summary from outside left out and that get a line each; the entries of more are counted on one."""
@@ -65,8 +62,7 @@ class Material:
     entities: tuple[Point, ...] = ()
 
 
-Summariser = Callable[[Material], tuple[str, str]]
-"""Gives a body and the name of what made it."""
+Summariser = Callable[[Material], tuple[str, str]]  # gives a body and the name of what made it
 
 
 def offline(material: Material) -> tuple[str, str]:
@@ -74,7 +70,6 @@ def offline(material: Material) -> tuple[str, str]:
 
 
 def layout(period: Period, chosen: Iterable[Point]) -> str:
-    """Points under the headings of their level."""
     by_section: dict[Section, list[Point]] = {}
     for point in chosen:
         by_section.setdefault("topic" if point.section in ("note", "more") else point.section, []).append(point)
@@ -135,7 +130,8 @@ def parent_body(
     if fits([child.body for child in children], threshold):
         return join(children), COPY
     found = [points_of(child.id, child.body, child.generator, names) for child in children]
-    known = ("" if child.generator == COPY else _section(child.body, "Entities Referenced") for child in children)
+    bodies = ("" if child.generator == COPY else child.body for child in children)
+    known = (dict(markdown.sections(body, 2)).get("Entities Referenced", "") for body in bodies)
     return summariser(
         Material(
             period=period,
@@ -145,10 +141,6 @@ def parent_body(
             entities=tuple(points.entities(zip(known, found, strict=True), least=1 + (period.level == "monthly"))),
         )
     )
-
-
-def _section(body: str, title: str) -> str:
-    return next((part for each, part in markdown.sections(body, 2) if each == title), "")
 
 
 def join(children: Sequence[Node]) -> str:
@@ -291,7 +283,6 @@ def _referring(line: str, by_topic: Mapping[str, list[str]]) -> str:
 
 
 def _references(body: str) -> set[str]:
-    """The entries that a summary's lines refer to."""
     return {
         ref
         for title, part in markdown.sections(body, 2)
@@ -301,7 +292,6 @@ def _references(body: str) -> set[str]:
 
 
 def render(node: Node) -> str:
-    """The node's file."""
     level, _, name = node.id.partition("/")
     fields: dict[str, Any] = {"type": level, "status": node.status}
     period = parse_period(node.id)
@@ -332,10 +322,10 @@ def parse(node: str, text: str) -> Node:
     )
 
 
-def looks_like(text: str, body_hash: str, generator: str, hashed: Callable[[str], str]) -> bool:
+def looks_like(text: str, body_hash: str, generator: str) -> bool:
     """Whether a file still says what it said when it was made; cheaper than parsing it."""
     head, mark, body = text.partition("\n---\n\n")
-    return bool(mark) and f"\ngenerator: {generator}\n" in f"{head}\n" and hashed(body.strip("\n")) == body_hash
+    return bool(mark) and f"\ngenerator: {generator}\n" in f"{head}\n" and digest(body.strip("\n")) == body_hash
 
 
 def _entry_points(found: Iterable[Entry], names: Mapping[str, str]) -> list[Point]:
@@ -345,12 +335,8 @@ def _entry_points(found: Iterable[Entry], names: Mapping[str, str]) -> list[Poin
 
 def _topics(value: Any) -> tuple[Topic, ...]:
     names = value.split(",") if isinstance(value, str) else _list(value)
-    found = []
-    for name in names:
-        if isinstance(name, str) and name.strip():
-            topic, kind = entries.type_tag(name.strip())
-            found.append(Topic(name=topic, type=kind))
-    return tuple(found)
+    tags = (entries.type_tag(name.strip()) for name in names if isinstance(name, str) and name.strip())
+    return tuple(Topic(name=topic, type=kind) for topic, kind in tags)
 
 
 def _sources(value: Any) -> tuple[Source, ...]:

@@ -1,8 +1,8 @@
 """Points: what a log entry has to say to the levels above it, as lines `- topic [type]: text (2026-03-01#3)`.
 
-Owns how an entry becomes points (decided, done, learned, left open), and how points are written and read back. Code
-blocks, stack traces and lines marked as temporary stay in the log. The references in brackets make every line of a
-summary traceable. Also how much a text tells, by TF-IDF. Knows nothing about budgets or levels.
+Owns how an entry becomes points (decided, done, learned, left open), and how points are written
+and read back. Code blocks, stack traces and lines marked as temporary stay in the log. Also how much a text tells, by
+TF-IDF. Knows nothing about budgets or levels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recollect.core.records import replace
 from recollect.text import entries, markdown
 from recollect.text.markdown import lazy, split_item
 from recollect.text.markers import read_states, without_states
-from recollect.text.sentences import EPHEMERAL_WHOLE, is_ephemeral, split_sentences
+from recollect.text.sentences import EPHEMERAL_WHOLE, TO_DO, is_ephemeral, split_sentences
 from recollect.text.tokens import NOISE, written
 from recollect.text.topics import reads_as_name
 
@@ -30,11 +30,9 @@ _TAG_AT_END = lazy(rf"\[({'|'.join(ENTRY_TYPES)})\]$")
 _SPACE = lazy(r"\s+")
 _CONTROL = lazy("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
-_REFS_SHOWN = 12
-"""Spans of one day on one line; beyond it the first and the last stand for all between."""
+_REFS_SHOWN = 12  # spans of one day on one line; beyond it the first and the last stand for all between
 
-LONGEST_SPAN = 20_000
-"""More entries than a log is read into; a longer span was not written by us."""
+LONGEST_SPAN = 20_000  # more entries than a log is read into; a longer span was not written by us
 
 
 def plain(text: str) -> str:
@@ -118,7 +116,6 @@ def show_refs(refs: Sequence[str]) -> str:
 
 
 def read_refs(text: str) -> list[str]:
-    """What `show_refs` wrote, one reference each."""
     refs = []
     for part in text.split(" "):
         day, _, numbers = part.partition("#")
@@ -201,11 +198,11 @@ def extract_points(entry: Entry, name: str = "") -> list[Point]:
         return [point("topic", headed(entry.text))]
     if entry.type == "feedback":
         return [point("lesson", headed(_feedback(entry.text)))]
-    text = _worth_summarising(entry.text)
     if entry.type == "reference":
-        return [point("topic", headed(_reference(text)))]
+        return [point("topic", headed(_reference(_worth_summarising(entry.text))))]
     is_title = name and (entry.titled or not reads_as_name(heading)) and spoken(heading) != spoken(topic)
-    return [point("topic", heading if is_title else ""), *(point(section, said) for section, said in _statements(text))]
+    said = (point(section, each) for section, each, _ in statements(entry.text))
+    return [point("topic", heading if is_title else ""), *said]
 
 
 def renamed(found: Iterable[Point], names: Mapping[str, str]) -> list[Point]:
@@ -221,24 +218,29 @@ def spoken(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def _statements(text: str) -> Iterator[tuple[Section, str]]:
-    items, prose = entries.fields(text)
+def statements(text: str) -> Iterator[tuple[Section, str, bool]]:
+    """What an entry says, each with its section and whether a mark says so: `OPEN:`, `TODO`, `- [ ]`."""
+    items, prose = entries.fields(_worth_summarising(text))
     for name, value in [*items, ("", prose)]:
         if name == "references":
-            yield "note", value
+            yield "note", value, False
             continue
         states = read_states(value)
-        yield from (("done", each) for each in states.done)
-        yield from (("open", each) for each in states.open)
+        yield from (("done", each, True) for each in states.done)
+        yield from (("open", each, True) for each in states.open)
         value = without_states(value)
-        said = " ".join(sentences(value))
+        found = list(sentences(value))
+        if name != "request":  # the answer is about that list
+            yield from (("open", left[1], True) for each in found if (left := TO_DO.match(each)))
+            found = [each for each in found if not TO_DO.match(each)]
+        said = " ".join(found)
         section = _FIELD_SECTIONS.get(name)
         if section == "done" and _SAYS_OPEN.search(said):
             section = "open"
         if section and said:
-            yield section, said
+            yield section, said, False
         elif not section:
-            yield from ((_section(sentence), sentence) for sentence in sentences(value))
+            yield from ((_section(sentence), sentence, False) for sentence in found)
 
 
 def _section(sentence: str) -> Section:
@@ -256,7 +258,6 @@ def _feedback(text: str) -> str:
 
 
 def _reference(text: str) -> str:
-    """The pointers and one line that says what they point to."""
     flat = list(sentences(re.sub(r"^[-*] references:", "-", text, flags=re.MULTILINE)))
     pointers = list(dict.fromkeys(found.rstrip(".,;:") for found in _POINTER.findall(" ".join(flat))))
     line = next((sentence for sentence in flat if _POINTER.sub("", sentence).strip(" .,:;-")), "")

@@ -2,8 +2,8 @@
 
 A function of the months, the latest week and today, never of the old root, so it cannot drift. Over the cap, periods of
 the history are merged first; then topics go to the overflow file: completed and long silent projects before living
-ones, user and feedback items last. Months before the latest two are folded into one, so the root costs the same after
-ten years as after three months. Knows nothing about files.
+ones, user and feedback items last. Months before the latest two are folded into one, so that its cost does not grow.
+Knows nothing about files.
 """
 
 from __future__ import annotations
@@ -18,22 +18,19 @@ from recollect.core.journal import KEPT, EntryType, Point
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
+from recollect.text.markers import VERBS
 from recollect.text.points import densities, latest, newest_first, place_of, spoken, topic_name
 from recollect.text.sentences import cut
 from recollect.text.summarise import still_open
 from recollect.text.tokens import tokens
 
-LATEST = 2
-"""Months that are not folded: the current one and the one before it."""
-LINE_TOKENS = 20
-"""What a line of the page costs at least: so many mentions of the past can be shown, no more."""
-THEMES = 24
-"""Topics of a month among which its history is chosen."""
+LATEST = 2  # months that are not folded: the current one and the one before it
+LINE_TOKENS = 20  # what a line of the page costs at least: so many mentions of the past can be shown, no more
+THEMES = 24  # topics of a month among which its history is chosen
 
 _MENTIONS = 80  # project topics of a month that are kept; the page shows about as many in all
 _LESSONS = 8  # of a month; the page shows ten of two months
-_TELLING = ("open", "decision", "done", "lesson", "note", "topic")
-"""What is said of a topic, the most telling first."""
+_TELLING = ("open", "decision", "done", "lesson", "note", "topic")  # what is said of a topic, the most telling first
 
 
 @record
@@ -62,8 +59,6 @@ class Mention:
 
 @record
 class MonthDigest:
-    """What the root needs to know of a month."""
-
     month: str
     mentions: tuple[Mention, ...]
     lessons: tuple[Point, ...]
@@ -102,14 +97,15 @@ def make_digest(month: str, found: Sequence[Point]) -> MonthDigest:
     said = [group for group in groups.values() if any(point.text for point in group)]
     references = [group for group in said if group[0].type == "reference"]
     projects = sorted((group for group in said if group[0].type == "project"), key=lambda group: -_count(group))
-    topics = [_mention(group, _about(group)) for group in (*references, *projects[:_MENTIONS])]
+    # What a topic's latest entry left open, else decided, did or said.
+    told = ((group, [point for point in group if point.text]) for group in (*references, *projects[:_MENTIONS]))
+    topics = [_mention(group, min(some, key=_first_told)) for group, some in told]
     lessons = [point for point in found if point.section == "lesson" and not point.kept]
     lessons.sort(key=lambda point: (-len(point.refs), -density(point.text), point.text))
     return MonthDigest(month=month, mentions=(*kept, *topics), lessons=tuple(lessons[:_LESSONS]))
 
 
 def fold(capsules: Sequence[MonthDigest], cap: int) -> Past:
-    """Many months as one, for a page of `cap` tokens."""
     shown = cap // LINE_TOKENS
     mentions = merged(mention for one in reversed(capsules) for mention in one.mentions)
     return Past(
@@ -144,7 +140,6 @@ def dated_line(mention: Mention) -> str:
 
 
 def pack_digest(one: MonthDigest) -> str:
-    """A capsule as a row keeps it."""
     lessons = [[point.topic, point.text, list(point.refs)] for point in one.lessons]
     return json.dumps([one.month, _rows(one.mentions), lessons], ensure_ascii=False)
 
@@ -189,17 +184,18 @@ def _mention(group: Sequence[Point], told: Point) -> Mention:
     name, done = _shown(group[0].topic), ended and not opened
     is_open = told.section == "open"
     count = _count(group)
-    return Mention(topic=name, type=told.type, text=told.text, last=last, count=count, done=done, open=is_open)
+    return Mention(topic=name, type=told.type, text=_told(told), last=last, count=count, done=done, open=is_open)
+
+
+def _told(point: Point) -> str:
+    """What a point says. A result that could be read as a task, as `DONE: staging keys` can, says that it is done."""
+    first, said = point.text.partition(" ")[0].lower(), point.text.endswith((".", "!", "?", "…", "ed"))
+    return f"done: {point.text}" if point.section == "done" and (first in VERBS or not said) else point.text
 
 
 def _shown(topic: str) -> str:
     """A topic's name as the page has it: square brackets hold types and ages."""
     return topic_name(topic).replace("[", "(").replace("]", ")")
-
-
-def _about(group: Sequence[Point]) -> Point:
-    """What its latest entry left open, else decided, did or said."""
-    return min((point for point in group if point.text), key=_first_told)
 
 
 def _first_told(point: Point) -> tuple[int, int, int, str]:
@@ -210,8 +206,7 @@ def _count(group: Sequence[Point]) -> int:
     return len({ref for point in group for ref in point.refs})
 
 
-SETTLED_DAYS = 90
-"""A project topic that is not mentioned for this long counts as completed."""
+SETTLED_DAYS = 90  # a project topic that is not mentioned for this long counts as completed
 ACTIVE_DAYS = 7  # a week is what the specification calls recent
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
@@ -226,8 +221,7 @@ _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 
 Wording = Callable[[Sequence[str]], tuple[list[str], str]]
 """Lines in, lines that say no more and the name of what worded them out."""
-Themes = tuple[str, tuple[tuple[str, int], ...]]
-"""A month and how often each of its topics was mentioned."""
+Themes = tuple[str, tuple[tuple[str, int], ...]]  # a month and how often each of its topics was mentioned
 
 
 def build(
@@ -325,7 +319,7 @@ def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
 def _line(point: Point) -> str:
     last = max(point.refs, key=place_of)
     topic = topic_name(point.topic)
-    said = point.text if f" {spoken(topic)} " in f" {spoken(point.text)} " else f"{topic}: {point.text}"
+    said = _told(point) if f" {spoken(topic)} " in f" {spoken(point.text)} " else f"{topic}: {_told(point)}"
     return f"- {cut(said, _LINE_CHARS)} → log/{last}"
 
 

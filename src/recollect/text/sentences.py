@@ -1,7 +1,6 @@
 """Sentences and other short pieces of a text: splitting, clipping, snippets, counted nouns, and chunks for embedding.
 
-Extractive only: every result is words of the input in their order, with "…" where something was cut. This module owns
-the only rule for where a sentence ends, and what the gist of an entry is.
+Extractive only: every result is words of the input in their order, with "…" where something was cut.
 """
 
 from __future__ import annotations
@@ -215,8 +214,10 @@ def _glued(parts: Iterator[str], least: int) -> Iterator[str]:
 # --- The gist of an entry
 
 _FIELD = lazy(r"[-*] (outcome|decisions|analysis|request|references|rule|why|how-to-apply): ?")
-_OPEN = lazy(r"(?:- )?(?:(?:OPEN|TODO)\b:?|\[ \])\s+(\S.*)")
 _SHORT = 5  # words; "Done." and "What a great idea!" say nothing
+MAY_BE_OPEN = lazy(r"OPEN|TODO|\[ \]")
+OPEN_AMONG = 50  # latest entries of a topic, read for what is open; chosen, more than a session has
+TO_DO = lazy(r"(?:TODO\b:?|\[ \])[ \t]+(\S.*)")
 _FEW = 3  # words of letters alone; "This reverts commit 1a2b3c" says nothing
 _EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
 
@@ -237,9 +238,9 @@ STATE = lazy(
 """A line in which an agent says what is done, what is open and what it is about."""
 
 
-def gist(text: str) -> tuple[str, bool]:
-    """The sentence of a log entry that says most, and whether it names something left open: what is open, else the
-    result, else what was decided, said or asked."""
+def gist(text: str) -> str:
+    """The sentence of an entry that says most: the result, else what was decided, said or asked; not what is open,
+    which a later entry may settle."""
     found: dict[str, str] = {}
     name, in_code = "said", False
     for line in text.split("\n"):
@@ -248,22 +249,20 @@ def gist(text: str) -> tuple[str, bool]:
         said = line[field.end() :] if field else line.strip()
         in_code ^= said.startswith(("```", "~~~"))
         state = STATE.fullmatch(said)
-        if in_code or said[:1] == "|" or is_ephemeral(said) or (state and state["what"] == "TOPIC"):
-            continue
-        if left := _OPEN.match(f"OPEN: {state['text']}" if state and state["what"] == "OPEN" else said):
-            return one_line(left[1]), True
-        # A line goes on in the next one, unless that begins an item: messages are wrapped.
-        before = found.get(name, "") + ("\n" if state or said[:1] in ("-", "*", "#", "`") else " ")
-        found[name] = before + (state["text"] if state else said)
+        unsaid = in_code or said[:1] == "|" or is_ephemeral(said) or TO_DO.match(said.removeprefix("- "))
+        if not unsaid and (not state or state["what"] == "DONE"):
+            # A line goes on in the next one, unless that begins an item: messages are wrapped.
+            before = found.get(name, "") + ("\n" if state or said[:1] in ("-", "*", "#", "`") else " ")
+            found[name] = before + (f"done: {state['text']}" if state else said)
     spare = ""
     for name in ("rule", "outcome", "decisions", "said", "analysis", "request"):
         lines = found.get(name, "").split("\n")
         told = [each.strip("-*# ") for line in lines if line.strip("`~-* ") for each in sentences(line)]
         telling = [each for each in told if tells(each)]
         if full := [each for each in telling if len(each.split()) > _SHORT and not each.endswith(("!", "?"))]:
-            return one_line(full[0]), False
+            return one_line(full[0])
         spare = spare or next(iter(telling or told), "")
-    return one_line(spare), False
+    return one_line(spare)
 
 
 def tells(sentence: str) -> bool:

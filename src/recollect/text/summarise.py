@@ -1,10 +1,8 @@
 """The offline summariser, and the checks on a summary that a model wrote.
 
 Summarising is deterministic and extractive: every line is made of words from its sources and carries their references.
-What the type rules keep stays whole; topics get their most telling sentence; decisions, open items, lessons and results
-compete by how much they tell for their length. A model's text must not refuse, bring links or commands that its sources
-lack, or drop what must stay, and no negation, number, date or name in it may be another one (`altered`). Knows nothing
-about files, levels or models.
+Topics get their most telling sentence; decisions, open items, lessons and results compete by how much they tell for
+their length. Knows nothing about files, levels or models.
 """
 
 from __future__ import annotations
@@ -15,18 +13,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
 from recollect.text.markdown import lazy
-from recollect.text.points import densities, latest, newest_first, place_of, point_line
-from recollect.text.sentences import cut
+from recollect.text.points import densities, latest, newest_first, place_of, point_line, statements
+from recollect.text.sentences import MAY_BE_OPEN, cut, split_sentences
 from recollect.text.tokens import plain_words, terms
 
-TEXT_CHARS = 320
-"""What is kept of a point that is neither a person's word nor a reference."""
+TEXT_CHARS = 320  # what is kept of a point that is neither a person's word nor a reference
 Density = Callable[[str], float]
-SAME = 0.75
-"""Share of terms from which two points say the same."""
+HALF = 0.5  # of an open item's words, which a result that settles it says again
+SAME = 0.75  # share of terms from which two points say the same
 
 _PRIORS: dict[Section, float] = {"decision": 1.3, "open": 1.2, "lesson": 1.2, "done": 1.0, "note": 0.6}
 _CLOSES = lazy(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
+_ALL = lazy(r"(?:all|both|everything)\b(?: of (?:it|that|them|these))?(?: (?:is|are))?(?: done)?\W*", re.IGNORECASE)
 
 
 @record
@@ -94,22 +92,48 @@ def _distinct(points: Iterable[Point]) -> list[Point]:
     return [point for point, _ in groups]
 
 
+def left_open(texts: Iterable[str]) -> list[tuple[int, str]]:
+    """What the entries of one topic, oldest first, mark as open and no later one settles, each with its entry's place;
+    not prose that only sounds open."""
+    given = list(enumerate(texts))
+    first = next((place for place, text in given if MAY_BE_OPEN.search(text)), len(given))
+    said = [(place, *each) for place, text in given[first:] for each in statements(text)]
+    points = [Point(section=section, topic="", text=text, refs=(f"0000-00-00#{n}",)) for n, section, text, _ in said]
+    marked = {(n, text) for n, section, text, is_marked in said if section == "open" and is_marked}
+    found = ((latest(point)[1], point.text) for point in still_open(points) if point.section == "open")
+    return [each for each in dict.fromkeys(found) if each in marked]
+
+
 def still_open(points: Sequence[Point]) -> list[Point]:
-    """Without the open items that a later result of their topic answers: half of their words, or one and "closed"."""
-    results: dict[str, list[tuple[tuple[str, int], frozenset[str], float]]] = {}
+    """Without the open items that a sentence of a later result of their topic settles.
+
+    It shares two words with an item, half of the item's or all of its own; or it says "closed" and shares one. Of two
+    items it settles the one of which it says more. "All of it" settles all.
+    """
+    items: dict[str, list[tuple[Point, frozenset[str]]]] = {}
     for point in points:
-        if point.section == "done":
-            share = 0.0 if _CLOSES.search(point.text) else 0.5
-            results.setdefault(point.topic.casefold(), []).append((latest(point), frozenset(terms(point.text)), share))
+        if point.section == "open":
+            items.setdefault(point.topic.casefold(), []).append((point, frozenset(terms(point.text))))
+    settled: set[int] = set()
+    for result in points if items else ():
+        if result.section == "done":
+            own = items.get(result.topic.casefold(), ())
+            before = {id(item): words for item, words in own if latest(item) < latest(result)}
+            for sentence in split_sentences(result.text) if before else ():
+                settled |= _settled(sentence.strip(), before)
+    return [point for point in points if id(point) not in settled]
 
-    def answered(point: Point) -> bool:
-        words = frozenset(terms(point.text))
-        return any(
-            when > latest(point) and len(words & done) >= max(share * len(words), 1)
-            for when, done, share in results.get(point.topic.casefold(), ())
-        )
 
-    return [point for point in points if point.section != "open" or not answered(point)]
+def _settled(sentence: str, items: dict[int, frozenset[str]]) -> set[int]:
+    if _ALL.fullmatch(sentence):
+        return {*items}
+    said, closes, found = frozenset(terms(sentence)), _CLOSES.search(sentence), set[int]()
+    shared = {item: words & said for item, words in items.items() if words & said}
+    for item, both in shared.items():
+        least = min(HALF * len(items[item]), len(said))
+        if (closes or len(both) >= max(least, min(2, len(items[item])))) and not any(map(both.__lt__, shared.values())):
+            found.add(item)
+    return found
 
 
 def _topics(points: Sequence[Point], density: Density, lines: int, chars: int) -> list[Point]:
@@ -141,7 +165,6 @@ def _more(points: Iterable[Point]) -> Point:
 
 
 def _ranked(points: Sequence[Point], density: Density) -> list[Point]:
-    """Most telling first; among equals the later one."""
     scored = [(density(point.text) * _PRIORS[point.section], point) for point in points]
     scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
     scored.sort(key=lambda pair: (pair[1].section == "note", -pair[0], *newest_first(pair[1]), pair[1].text))
@@ -149,7 +172,6 @@ def _ranked(points: Sequence[Point], density: Density) -> list[Point]:
 
 
 def _in_order(points: Sequence[Point]) -> list[Point]:
-    """By section and then by when it was first said."""
     sections: tuple[Section, ...] = ("topic", "note", "more", "decision", "done", "lesson", "open")
     return sorted(
         points,
@@ -157,10 +179,8 @@ def _in_order(points: Sequence[Point]) -> list[Point]:
     )
 
 
-COVERED = 0.8
-"""Share of a kept text's words that must be said again."""
-ECHO = 60
-"""Characters of an instruction that nobody writes by chance."""
+COVERED = 0.8  # share of a kept text's words that must be said again
+ECHO = 60  # characters of an instruction that nobody writes by chance
 
 _REFUSAL = lazy(
     r"""\s*(?:\#+[ ].*\n+)?[\s"'*_]*(?:
@@ -204,7 +224,6 @@ def lost(text: str, kept: Sequence[str]) -> list[str]:
 
 
 def own_share(text: str, sources: Sequence[str]) -> float:
-    """Which share of a text's words its sources have, too."""
     said = set(terms(text))
     return len(said & set(terms("\n".join(sources)))) / len(said) if said else 0.0
 

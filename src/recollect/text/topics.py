@@ -3,11 +3,9 @@
 Without a model and with no word list of any subject: words count by how rare they are in the store. Likeness is a
 logistic regression (`benchmarks/topics.py --fit`).
 
-A topic is called by the part of one of its titles that says most of what all of them are about. A title is read without
-references and the part of the project that it begins with ("fix:", "lib/x:"), clause by clause. A candidate begins
-where a clause begins, at its second word or after a preposition, and ends with the clause or before a preposition, so
-that no phrase is cut; and never behind a negation, which would turn it round. What two titles share is a candidate,
-too. Eight properties decide, weighed by what a reader chose. Knows nothing about rows.
+A topic is called by the part of one of its titles that says most of what all of them are about (`docs/topics.md`). A
+candidate begins where a clause begins, at its second word or after a preposition, and ends with the clause or before a
+preposition, so that no phrase is cut. Knows nothing about rows.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from recollect.core.records import record
 from recollect.text.frame import one_line
 from recollect.text.markdown import lazy
 from recollect.text.markers import VERBS
-from recollect.text.sentences import gist
 from recollect.text.tokens import NOISE, terms
 
 TYPE_CHECKING = False
@@ -73,7 +70,6 @@ def said(stream: str, text: str, at: int) -> EntryWords:
 
 
 def is_thin(one: EntryWords) -> bool:
-    """Whether an entry says too little to tell what it is about."""
     return len(one.terms) < FEW_TERMS and not one.files
 
 
@@ -127,7 +123,9 @@ _FILLERS = frozenset(
     "looking planning please recently sounds think thinking trying wonder wondering would".split()
 ) | (NOISE - _NOT - _LINKS - frozenset("made make makes need needs new use using".split()))
 """With these a sentence begins before it comes to its subject."""
-_TYPES = frozenset("build chore ci doc docs feat feature fix misc perf refactor revert style test tests typo".split())
+_TYPES = frozenset(
+    "build chore ci doc docs done feat feature fix misc perf refactor revert style test tests typo".split()
+)
 """Kinds of change, with which a title begins where others name a part of the project: "chore: …", "caddytls: …"."""
 
 _SCOPE = lazy(r"\s*(?:\[([^\]]{1,30})\]\s*:?|([\w./&*-]+(?:, ?[\w./&*-]+)*)(?: ?\(([\w ./,&*-]+)\))?!?:)\s+(?=\S)")
@@ -145,10 +143,8 @@ _ODD = lazy(
 _SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
 _TRAILING = lazy(r"[a-z].*(?:ed|ly)")
 _WORD = lazy(r"[a-z]+(?:['’-][a-z]+)*")
-_LABEL = lazy(rf"^[-*] (?:references: .*|(?:{'|'.join(FIELDS)}):)".replace("_", "-"), re.MULTILINE)
 
-# A reader chose the best of eight candidates for 127 topics of tokio, fzf, click, httpie, starlette, restic and chats.
-# Fitted to all histories but one, these weights choose the same for 69 % of the topics left out (docs/experiments.md).
+# Fitted to what a reader chose for 127 topics of seven histories; of a history left out, they choose the same for 69 %.
 COVERED, HELD = 5.6, 4.2  # how much of the titles it says; the share of the other titles that hold all of it
 FIRST, WHOLE, LATER = 1.3, 0.9, -1.6  # it begins its clause, is all of it, stands in a later clause
 SCOPED = 0.5  # it names the part of the project that all titles do; chosen: without it 28 of 400 names were unclear
@@ -173,10 +169,10 @@ def reads_as_name(heading: str) -> bool:
     )
 
 
-def names(texts: Sequence[tuple[str, str]], docs: Mapping[str, int], total: int) -> list[str]:
-    """Names for what some entries, each a title and a text, are about, best first.
+def names(titles: Sequence[str], docs: Mapping[str, int], total: int) -> list[str]:
+    """Names for what entries with these titles are about, best first; none where no title says anything.
 
-    `docs` says how many of `total` passages hold each term. The texts count only where no title says anything.
+    `docs` says how many of `total` passages hold each term.
     """
 
     def weights(text: str) -> dict[str, float]:
@@ -189,16 +185,15 @@ def names(texts: Sequence[tuple[str, str]], docs: Mapping[str, int], total: int)
             for term, n in counts.items()
         }
 
-    titles = [_REFERENCE.sub("", one_line(title)) for title, _ in texts]
+    titles = [_REFERENCE.sub("", one_line(title)) for title in titles]
     scoped = len({_without_scope(title)[0] for title in titles}) == 1
     found = [*_shared(titles), *(one for title in titles for one in _candidates(title, scoped))]
-    if not found:
-        titles = [gist(_LABEL.sub("", text))[0] for _, text in texts]
-        found = [one for title in titles for one in _candidates(title, False)]
     held = [weights(title) for title in titles]
     best: dict[str, tuple[float, str]] = {}
     for one in found:
-        name = _spelled(one.words)
+        name = " ".join(one.words)
+        if _WORD.fullmatch(one.words[0].rstrip(",")):  # no identifier and no part of the project
+            name = name[0].upper() + name[1:]
         own = weights(name)
         if not own or len(name) > LONGEST:
             continue
@@ -217,12 +212,6 @@ def is_phrase(words: Sequence[str]) -> bool:
     """Whether some words may name a subject: not "fix parser" nor "quickly"."""
     odd = any(_ODD.fullmatch(word) or word.lower() in NOISE | _LINKS for word in words)
     return not (odd or words[0].lower() in VERBS or any(_TRAILING.fullmatch(word) for word in (words[0], words[-1])))
-
-
-def _spelled(words: Sequence[str]) -> str:
-    """With a capital letter, unless the first word is an identifier or a part of the project."""
-    name = " ".join(words)
-    return name[0].upper() + name[1:] if _WORD.fullmatch(words[0].rstrip(",")) else name
 
 
 def _plain(word: str) -> str:

@@ -13,6 +13,7 @@ from recollect.store.topics import TopicRow
 from recollect.text import frame
 from recollect.text.frame import ContextBudget
 from recollect.text.sentences import gist
+from recollect.text.summarise import left_open
 from recollect.text.tokens import tokens
 
 ROOM = ContextBudget()
@@ -70,7 +71,7 @@ def test_the_map_is_finer_where_it_is_recent() -> None:
             "The worker now renews its lease every minute.",
         ),
         (
-            "- request: Why is it slow\n- outcome: Great question! The index was missing on the\norders table.",
+            "- request: Why is it slow\n- outcome: Great question! The index was missing on the\n  orders table.",
             "The index was missing on the orders table.",
         ),
         ("- request: Rename the flag", "Rename the flag"),
@@ -79,12 +80,12 @@ def test_the_map_is_finer_where_it_is_recent() -> None:
     ],
 )
 def test_the_gist_of_an_entry_is_its_first_sentence_that_says_something(text: str, said: str) -> None:
-    assert gist(text) == (said, False)
+    assert gist(text) == said
 
 
-@pytest.mark.parametrize("text", ["- outcome: Half way.\nOPEN: rotate the key", "Notes\n- [ ] rotate the key"])
-def test_what_is_open_comes_first(text: str) -> None:
-    assert gist(text) == ("rotate the key", True)
+@pytest.mark.parametrize("text", ["- outcome: Half way.\nOPEN: rotate the key", "Half way.\n- [ ] rotate the key"])
+def test_what_is_open_is_told_apart_from_what_an_entry_says(text: str) -> None:
+    assert (gist(text), left_open([text])) == ("Half way.", [(0, "rotate the key")])
 
 
 @pytest.mark.parametrize(
@@ -131,12 +132,11 @@ def test_stored_text_cannot_leave_its_section(texts: list[str]) -> None:
 
 def test_a_line_that_names_the_topic_is_not_the_gist_of_an_entry() -> None:
     said = "- outcome: TOPIC: Webhook order\n  The events are sorted by their own time stamp now."
-    assert gist(said) == ("The events are sorted by their own time stamp now.", False)
+    assert gist(said) == "The events are sorted by their own time stamp now."
 
 
 def test_code_and_tables_are_not_the_gist_of_an_entry() -> None:
     table = "| Package | From | To |\n| --- | --- | --- |\n| serde | 1.0 | 1.1 |"
-    assert gist(f"- outcome: Bumps the group with one update:\n  {table}\n  ```\n  OPEN: no\n  ```") == (
-        "Bumps the group with one update:",
-        False,
-    )
+    said = f"- outcome: Bumps the group with one update:\n  {table}\n  ```\n  OPEN: no\n  ```"
+    assert gist(said) == "Bumps the group with one update:"
+    assert left_open([said]) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollect.core.journal import ENTRY_TYPES, Point, Section
 from recollect.text import points as lines
 from recollect.text.points import telling_words
-from recollect.text.summarise import Budget, summarise
+from recollect.text.summarise import Budget, left_open, summarise
 
 SECTIONS: tuple[Section, ...] = ("topic", "note", "decision", "done", "lesson", "open")
 WORDS = st.sampled_from(
@@ -166,3 +166,25 @@ def test_telling_words_keep_identifiers_whole_and_leave_out_stop_words(text: str
 def test_references_are_joined_and_read_back(refs: list[str], shown: str):
     assert lines.show_refs(refs) == shown
     assert sorted(lines.read_refs(shown)) == sorted(refs)
+
+
+@pytest.mark.parametrize(
+    ("items", "result", "left"),
+    [
+        (["rotate production keys", "rotate staging keys"], "rotated the production keys", ["rotate staging keys"]),
+        (["rotate production keys", "rotate staging keys"], "all keys are rotated", []),
+        (["staging keys"], "production keys rotated", ["staging keys"]),
+        (["inform partners", "new keys"], "Informed partners; the keys are new", []),
+        (["rotate the staging keys of the payments cluster before Friday"], "staging keys", []),
+        (["rotate the staging keys"], "Fixed the login. The keys are in the vault.", ["rotate the staging keys"]),
+        (["translate the mails", "sort the events"], "Everything is done.", []),
+    ],
+)
+def test_a_result_settles_the_open_items_of_which_it_says_most(items: list[str], result: str, left: list[str]):
+    marked = "\n".join(f"OPEN: {item}" for item in items)
+    assert [text for _, text in left_open([marked, f"DONE: {result}"])] == left
+    assert [text for _, text in left_open([f"DONE: {result}", marked])] == items, "it was said before"
+
+
+def test_a_list_that_a_person_asks_for_is_not_open():
+    assert left_open(["- request: Please do\n  - [ ] the invoices\n- outcome: Both are sent.\n"]) == []

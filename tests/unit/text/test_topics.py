@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.text.markers import read_states
+from recollect.text.sentences import gist
 from recollect.text.topics import (
     LONGEST,
     NAME_LIMIT,
@@ -23,7 +24,7 @@ RARE = dict.fromkeys(("refund", "webhook", "invoic", "total", "statu"), 4.0)
 
 
 def best(*titles: str) -> str:
-    return names([(title, "") for title in titles], {}, 100)[0]
+    return names(titles, {}, 100)[0]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_a_name_is_a_short_title_without_what_says_nothing(title: str, expected:
     ],
 )
 def test_a_long_title_is_cut_at_a_phrase_and_never_behind_a_negation(title: str, telling: str) -> None:
-    made = names([(title, "")], {}, 100)
+    made = names([title], {}, 100)
     assert made[0].startswith(telling)
     assert max(map(len, made)) <= LONGEST
     assert all("n't" in name for name in made if "facet" in name)
@@ -78,17 +79,17 @@ def test_what_recurs_beats_what_is_said_once() -> None:
 
 def test_a_phrase_that_titles_share_is_not_cut() -> None:
     titles = ("Cleanup legacy labels of the exporter", "Cleanup legacy tests of the renderer")
-    made = names([(title, "") for title in titles], {}, 100)
+    made = names(titles, {}, 100)
     assert "Cleanup legacy" not in made
 
 
 def test_the_labels_of_fields_and_file_names_make_no_name() -> None:
     text = "- request: go on\n- outcome: done\n- references: src/billing/zebra.py"
-    assert not any("zebra" in name.lower() or "outcome" in name.lower() for name in names([("go on", text)], {}, 100))
+    assert not any("zebra" in name.lower() or "outcome" in name.lower() for name in names([gist(text)], {}, 100))
 
 
 def test_what_says_nothing_has_no_name() -> None:
-    assert names([("yes", ""), ("123", "")], {}, 100) == []
+    assert names(["yes", "123"], {}, 100) == []
 
 
 @pytest.mark.parametrize("heading", ["Refund webhooks", "OAuth", "C# bindings", "Billing: exports"[:7]])
@@ -137,6 +138,4 @@ def test_elsewhere_such_a_line_is_text(text: str) -> None:
 
 
 def test_quotes_inside_a_list_are_no_part_of_a_name() -> None:
-    assert (
-        names([("Add `py`, `hs` and `typ` injection regexes", "")], {}, 10)[0] == "Add py, hs and typ injection regexes"
-    )
+    assert names(["Add `py`, `hs` and `typ` injection regexes"], {}, 10)[0] == "Add py, hs and typ injection regexes"
