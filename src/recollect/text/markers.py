@@ -306,7 +306,8 @@ def _title(sentence: str) -> str:
     for end in (r",?\s+(?:because|since|as|so)\s+", r"[,;]\s+", r"\s+(?:which|that|when|while)\s+"):
         if len(head) > TITLE_LIMIT:
             head = re.split(end, head, maxsplit=1)[0]
-    return cut(head.rstrip(".!?,;: 。！？，；：") or sentence, TITLE_LIMIT)
+    bare = head.rstrip(".!?,;: 。！？，；：")
+    return cut(sentence if says_nothing(bare) else bare, TITLE_LIMIT)
 
 
 _MARKER = lazy(
