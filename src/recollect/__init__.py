@@ -1,4 +1,4 @@
-"""Recollect: a memory for AI agents that keeps every raw word, distils it, finds it and learns from what helped."""
+"""Recollect: a memory for AI agents that keeps what was said word for word, distils it and learns from what helped."""
 
 from __future__ import annotations
 

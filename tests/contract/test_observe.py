@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import AGENT, Opener
 from recollect import BadInput, Memory, ScriptedClock
-from recollect.core.errors import NoAnswer
+from recollect.core.errors import NoAnswer, NotFound
 from recollect.models.ask import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from stored import everything_stored
@@ -98,6 +98,11 @@ def test_every_raw_discovery_is_kept_with_what_became_of_it(open_memory: Opener)
     assert kept["decision"].content == "Chose Redis over Memcached because we need sorted sets."
     assert kept["dependency"].learning_id is None
     assert kept["dependency"].skipped == "Dependencies are task-specific, not learnable"
+    assert "Not kept: Dependencies are" in memory.texts.get(kept["dependency"].id).text
+    assert f"Became: {kept['blocker'].learning_id}" in memory.texts.get(kept["blocker"].id).text
+    assert memory.why(kept["blocker"].id).id == kept["blocker"].learning_id
+    with pytest.raises(NotFound, match="Dependencies are task-specific"):
+        memory.why(kept["dependency"].id)
     learned = {each.learning.id for each in seen.captured if each.learning.source_discovery_id != rumour.id}
     assert len(learned) == 4
     assert {each.learning_id for each in kept.values()} == {*learned, None}

@@ -114,7 +114,8 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="recollect")
 @click.option("--offline", is_flag=True, help="Call no model, even if one is configured.")
 def recollect(offline: bool) -> None:
-    """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped.
+    """A memory for AI agents: it keeps what was asked and answered word for word, distils it, finds
+    it, and learns from what helped.
     Start with `recollect init`; --help explains each command.
     """
     if offline:

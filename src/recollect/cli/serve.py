@@ -289,7 +289,7 @@ def embed(memory: Memory) -> Output:
     """Embed every passage that has no vectors yet, so that search finds it by meaning."""
     with progress("passages") as told:
         done = memory.data.embed(progress=told)
-    text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    text = done.why_not or f"passages embedded: {done.made}; waiting: {done.waiting}"
     if done.why_not == NO_EMBEDDER:
         text += "; embed.use is off" if memory.context.settings.embed.use == "off" else f"; {EMBEDDER_MISSING}"
     return Output(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)

@@ -15,6 +15,7 @@
         │   └── SessionBusy   another process reads this session's transcript
         ├── StoreDamaged      the database does not read back; nothing was deleted
         ├── StoreNewer        written by a newer Recollect
+        ├── StoreOutdated     written by an older one, and an upgrade takes too long for a hook
         ├── StoreUnreachable  server, folder or permission missing
         │   └── FateUnknown   the write may or may not be stored; look before you repeat it
         ├── NoSpace           the disk is full; the write did not happen
@@ -50,6 +51,7 @@ __all__ = [
     "StoreBusy",
     "StoreDamaged",
     "StoreNewer",
+    "StoreOutdated",
     "StoreUnreachable",
     "Trouble",
 ]

@@ -65,7 +65,7 @@ def known(tx: Tx, kind: type[T], id: str) -> T | None:
 def get(tx: Tx, kind: type[T], id: str) -> T:
     found = known(tx, kind, id)
     if found is None:
-        lists = "recollect task list" if kind is Task else "recollect task outcome list"
+        lists = "recollect task list" if kind is Task else f"recollect task {kind.__name__.lower()} list"
         raise NotFound(f"There is no {kind.__name__.lower()} {id}. List them with `{lists}`")
     return found
 

@@ -17,11 +17,11 @@ from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA, Discovery, Learning
 from recollect.core.records import Passage, check_limit, plain, record, replace
 from recollect.distil import node_files, themes, tree
 from recollect.distil.decision_levels import full_text, headline
-from recollect.store import check, decisions, journal, learnings, passages, topics
+from recollect.store import check, decisions, journal, learnings, passages, tasks, topics
 from recollect.store import themes as theme_rows
 from recollect.store.passages import Stored
 from recollect.tend import why as explain
@@ -247,6 +247,12 @@ def _decision_text(ctx: Context, id: str) -> tuple[str, str]:
     return passage.title, _with_use(passage.text, decision)
 
 
+def _discovery_text(ctx: Context, id: str) -> tuple[str, str]:
+    found = ctx.read(tasks.get, Discovery, id)
+    became = f"Became: {found.learning_id}" if found.learning_id else f"Not kept: {found.skipped or 'not yet'}"
+    return f"{found.type} found in task {found.task_id}", f"{found.content}\n{became}"
+
+
 def _with_use(text: str, record: Learning | Decision) -> str:
     return f"{text}\nOut of use: {record.out_of_use}" if record.out_of_use else text
 
@@ -339,7 +345,14 @@ KINDS: tuple[Kind, ...] = (
         passages=lambda _, tx, ids: map(decisions.passage_of, decisions.many(tx, ids)),
         table="decisions",
     ),
-    Kind(name="discovery", pattern="disc_.+", table="discoveries"),
+    Kind(
+        name="discovery",
+        pattern="disc_.+",
+        example="disc_…",
+        text=_discovery_text,
+        why=explain.why_discovery,
+        table="discoveries",
+    ),
     Kind(
         name=logs.KIND,
         pattern="log/[^#]*#.*",

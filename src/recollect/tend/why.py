@@ -17,7 +17,7 @@ from recollect.core.choices import Trust
 from recollect.core.context import Context, Event
 from recollect.core.errors import NotFound
 from recollect.core.journal import EntryType, NodeStatus, Source
-from recollect.core.learning import Injection, LearningSource
+from recollect.core.learning import Discovery, Injection, LearningSource
 from recollect.core.records import record
 from recollect.distil import tree
 from recollect.distil.themes import theme_path
@@ -101,6 +101,14 @@ def why_learning(ctx: Context, id: str) -> Explanation:
             injections=tuple(tasks.injections_of_learning(tx, id)),
             events=tuple(events.of(tx, id)),
         )
+
+
+def why_discovery(ctx: Context, id: str) -> Explanation:
+    """The learning that the discovery became."""
+    found = ctx.read(tasks.get, Discovery, id)
+    if found.learning_id is None:
+        raise NotFound(f"{id} became no learning: {found.skipped or 'it was not looked at yet'}")
+    return why_learning(ctx, found.learning_id)
 
 
 def why_decision(ctx: Context, id: str) -> Explanation:
