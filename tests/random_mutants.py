@@ -153,7 +153,7 @@ def summary(fates: dict[str, str], possible: int) -> str:
     """A table of rooms, then the survivors."""
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
     for key, fate in fates.items():
-        rooms[key.split("/")[0]][fate] += 1
+        rooms[key.partition(":")[0].partition("/")[0]][fate] += 1
         rooms["all"][fate] += 1
     kinds = ("caught", "survived", "out of time", "no test")
     lines = [f"# Random mutants: {len(fates):,} tried of {possible:,} possible", ""]

@@ -45,7 +45,7 @@ class Part:
         script = self.tests[0].endswith(".py") and "/test_" not in self.tests[0]
         return [
             sys.executable,
-            *(() if script else ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")),
+            *(() if script else ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=0")),
             *self.tests,
         ]
 
