@@ -1254,3 +1254,11 @@ def test_a_correction_under_the_same_heading_is_asked_about_and_not_dropped(proj
 def test_what_ended_is_no_repetition_of_what_was(memory: Memory) -> None:
     memory.staging.stage("Node 16 is supported")
     assert not memory.staging.stage("Support for Node 16 has ended").repeated
+
+
+def test_two_titles_that_exclude_each_other_are_asked_about_whatever_reasons_stand_below(project: Project) -> None:
+    titles = ("Deploy on Friday afternoons", "Do not deploy on Friday afternoons")
+    reasons = dict(zip(titles, ("Traffic is low then.", "Nobody is there to roll back."), strict=True))
+    project.begin({**RIPE, **reasons})
+    found = fates(project.memory().staging.consolidate())
+    assert [found[title] for title in titles] == ["contradiction", "contradiction"]

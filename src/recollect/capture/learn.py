@@ -187,8 +187,12 @@ def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> C
     """Compare a new learning with a known one; not sure where one rule was seen at odds, or serves two matters.
 
     A title says what equal actions are about: under two titles they repeat each other only where both saw the same.
+    Where both titles are the whole rule, what was seen may tell of a conflict that they hide.
     """
     found = compare(claims_of(new), claims_of(known), judge)
+    if found.kind == "near" and all(_plain(each.action) == _plain(each.title) for each in (new, known)):
+        seen = compare(claims(new.title, new.observation), claims(known.title, known.observation), judge)
+        return replace(seen, sure=False) if seen.conflicts else found
     if not found.repeats or _plain(new.observation) in (_plain(new.title), _plain(new.action)):
         return found
     seen = compare((new.observation,), (known.observation,), judge)

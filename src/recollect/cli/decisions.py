@@ -141,13 +141,7 @@ def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
     bridge: dict[str, str] = {}
     components: dict[str, float] = {}
     for text in (*given.pop("bridge"), *given.pop("components"), *pairs):
-        found = _PAIR.fullmatch(text)
-        if not found:
-            raise BadInput(
-                f"{text!r} is not NAME=VALUE, and more than one argument was given. Put a text of several words in "
-                "quotes; an option that may be repeated takes one value each time: --tag a --tag b"
-            )
-        name, value = found.groups()
+        name, value = _pair(text)
         if name in ("structure", "function"):
             bridge[name] = value
         else:
@@ -165,6 +159,16 @@ def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
         "bridge": Bridge(**bridge) if bridge else None,
         "components": components,
     }
+
+
+def _pair(text: str) -> tuple[str, str]:
+    found = _PAIR.fullmatch(text)
+    if not found:
+        raise BadInput(
+            f"{text!r} is not NAME=VALUE, and more than one argument was given. Put a text of several words in quotes; "
+            "an option that may be repeated takes one value each time: --tag a --tag b"
+        )
+    return found.group(1), found.group(2)
 
 
 @decision.command("list")

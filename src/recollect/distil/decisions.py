@@ -1,7 +1,4 @@
-"""Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and a search over them.
-
-Levels are computed when a page is asked for. Only wordings and wisdom are stored, and both can be made again.
-"""
+"""Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and a search over them."""
 
 from __future__ import annotations
 

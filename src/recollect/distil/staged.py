@@ -173,7 +173,6 @@ class EntryOutcome:
     reason: str
     score: float = 0.0
     met: tuple[str, ...] = ()
-    """What it was compared with and which places were weighed, a line each."""
 
     @property
     def left(self) -> bool:

@@ -1,8 +1,7 @@
 """Checks of a staged learning: against what is known, and with the questions a model may be asked about it.
 
-`text/compare` answers whether an entry is superseded, contradicted or repeated, claim by claim; a configured model
-judges only the pairs that stay unsure. A model may also judge quality, choose the document and reword the entry. It
-chooses among what it is given; the reasons that people read are ours.
+`text/compare` answers whether an entry is superseded, contradicted or repeated; a configured model judges the conflicts
+that stay unsure. A model may also judge quality, choose the document and reword the entry.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
 from recollect.text import quality
-from recollect.text.claims import claims
+from recollect.text.claims import claims, is_sentence
 from recollect.text.compare import Comparison, Judge, compare
 from recollect.text.documents import sections
 from recollect.text.markdown import code_blocks, lazy, without_fences
@@ -105,7 +104,6 @@ class Checks:
     alike: Similarity | None
     judge: Judge | None
     met: dict[str, list[str]]
-    """For each entry that was compared, how: which claim met which, and why."""
 
     def beside(self, one: Aged, others: Sequence[Aged]) -> list[Neighbours]:
         """This staged entry with each other one near it, as two texts of which one is newer; sure answers first."""
@@ -149,8 +147,14 @@ class Checks:
         """The known texts near an entry, each compared with it; `newer` where they are newer than the entry."""
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
-        pairs = {id: (said, entry.claims) if newer else (entry.claims, said) for id, said in near.items()}
-        found = [Match(known=by_id[id], comparison=compare(a, b, self.judge)) for id, (a, b) in pairs.items()]
+        found = []
+        for id in near:
+            new, old = (by_id[id], entry) if newer else (entry, by_id[id])
+            said = compare(new.claims, old.claims, self.judge)
+            if said.kind == "near" and is_sentence(new.title) and is_sentence(old.title):
+                titles = compare((new.title,), (old.title,), self.judge)  # two reasons may hide that two rules conflict
+                said = replace(titles, sure=False) if titles.conflicts else said
+            found.append(Match(known=by_id[id], comparison=said))
         self.met.setdefault(entry.id, []).extend(f"{match.known.id}: {match.comparison.explained}" for match in found)
         return found
 

@@ -1,7 +1,7 @@
 """Themes: whether findings are due to be gathered, gathering them, and the theme files and INDEX.md.
 
 Raw files are read and never written. Names and assignments are rows; the files are made from them after the rows are
-committed, so that after a crash only files have to be written again. `theme_plan` decides which theme a finding joins.
+committed, so that after a crash only files have to be written again.
 """
 
 from __future__ import annotations

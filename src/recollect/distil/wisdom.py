@@ -1,7 +1,7 @@
 """Wisdom of reviewed decisions: counts, principles, the common failure mode, and calibration of confidence.
 
 Every number is counted here, and every principle is a sentence that a decision's author wrote; a model may reword a
-principle but never counts. Confidence and outcomes are pairs of thousandths.
+principle but never counts.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Answers are cached by kind, prompt version and hash of the sources, so the same question is paid for once. A model's
 answer is untrusted input: it passes `check_answer` or is not used. At most three tries, within the day's budget, by one
 process at a time; then the offline answer is used. An agent answers later: its questions are stored as open asks for
-`recollect model pending` and `recollect model apply`. No transaction is open while a model works.
+`recollect model pending` and `recollect model apply`.
 """
 
 from __future__ import annotations

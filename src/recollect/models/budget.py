@@ -2,7 +2,7 @@
 
 `CallLimit` limits the calls of a pass, `limited` those of a whole cycle or command, the daily budget the tokens of a
 space. The budget is never exceeded: until a call reports its usage, it counts with the most it can use. No transaction
-is open during a call. Knows nothing about prompts and answers.
+is open during a call.
 """
 
 from __future__ import annotations

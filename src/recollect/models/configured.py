@@ -1,7 +1,7 @@
 """Which model does which kind of job, by the settings, and whether it answers.
 
 Every command imports this, so SDKs, runtimes and providers load only when needed. Offline, no provider is given and no
-endpoint is called, whatever is configured. Knows nothing about prompts or answers.
+endpoint is called, whatever is configured.
 """
 
 from __future__ import annotations

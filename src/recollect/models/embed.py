@@ -6,8 +6,7 @@ extra: without it there is no embedder and no judge, and everything works on wor
 
 The judge gives the chances that two claims say the same, the opposite, or that one is newer. It is MiniLM-L6 as a
 cross-encoder, made by `training/judge.py`. A pair is asked in alphabetical order, so that the answer does not depend on
-which text comes first; on `blind-7` and `blind-8` the mean of both orders was no better. Knows nothing about what
-vectors and answers are for.
+which text comes first; on `blind-7` and `blind-8` the mean of both orders was no better.
 """
 
 from __future__ import annotations

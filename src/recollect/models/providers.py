@@ -1,8 +1,7 @@
 """The providers of answers and vectors: Anthropic, OpenAI-compatible endpoints, and any program.
 
 A provider makes one call within a time limit and turns every failure into one NoAnswer whose text is safe to show. The
-SDKs are extras, imported at the call. Keys are read when a call needs one and stored nowhere. Knows nothing about
-retries, budgets or what an answer is for.
+SDKs are extras, imported at the call. Keys are read when a call needs one and stored nowhere.
 """
 
 from __future__ import annotations

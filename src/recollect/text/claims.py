@@ -1,9 +1,9 @@
 """What a text claims, in a form that can be compared.
 
-An entry, a section or a learning is read into claims: a short text is one, a long one has a claim for each paragraph or
-bullet, and each carries its heading, because the heading says what the rule is about. A heading alone claims nothing
-unless it is a sentence. A claim's sentences are read into stems in order, those they deny, and quantities: "30 s" and
-"30 seconds" are one. `text/compare` decides what two claims mean to each other.
+An entry, a section or a learning is read into claims: each bullet is one, and so are the paragraphs of a short text or
+each paragraph of a long one. Each carries its heading, because the heading says what the rule is about; a heading alone
+claims nothing unless it is a sentence. A claim's sentences are read into stems in order, those they deny, and
+quantities: "30 s" and "30 seconds" are one. `text/compare` decides what two claims mean to each other.
 """
 
 import re
@@ -41,14 +41,20 @@ def claims(title: str, body: str = "") -> tuple[str, ...]:
     if not blocks:
         return (title.strip(),) if is_sentence(title) else ()
     heading = f"## {title.strip()}\n" if title.strip() else ""
-    made = [blocks[0]]
-    whole = sum(map(len, blocks)) <= CLAIM_CHARS
-    for block in blocks[1:]:
-        if whole:
-            made[-1] += f"\n{block}"
+    whole = sum(len(said) for said, _ in blocks) <= CLAIM_CHARS
+    made: list[str] = []
+    lead, follows = "", False  # whether a paragraph came before
+    for said, bullet in blocks:
+        if bullet:
+            if follows:
+                lead = f"{made.pop()} " if made[-1].endswith(":") else ""  # "Never:" is said of each bullet
+            made.append(lead + said)
+        elif whole and follows:
+            made[-1] += f"\n{said}"
         else:
-            made.append(block)
-    return tuple(f"{heading}{block}" for block in made[:CLAIMS])
+            made.append(said)
+        follows = not bullet
+    return tuple(f"{heading}{said}" for said in made[:CLAIMS])
 
 
 def is_sentence(heading: str) -> bool:
@@ -62,21 +68,22 @@ def rules_in(said: Sequence[str]) -> list[str]:
     return [claim for claim in said if not _ASIDE.match(claim)] or list(said)
 
 
-def _blocks(body: str) -> list[str]:
-    """Paragraphs and bullets, in order, without headings, code and quotes."""
-    found: list[str] = []
+def _blocks(body: str) -> list[tuple[str, bool]]:
+    """Paragraphs and bullets, in order, without headings, code and quotes; whether each is a bullet."""
+    found: list[tuple[str, bool]] = []
     fresh = True
     for line in own_lines(body):
         text = line.strip()
         if not text or text.startswith("#"):
             fresh = True
             continue
-        if fresh or _BULLET.match(line):
-            found.append(text)
+        bullet = _BULLET.match(line)
+        if fresh or bullet:
+            found.append((line[bullet.end() :].strip() if bullet else text, bool(bullet)))
         else:
-            found[-1] += f" {text}"
+            found[-1] = f"{found[-1][0]} {text}", found[-1][1]
         fresh = False
-    return [block[: 2 * CLAIM_CHARS] for block in found]
+    return [(said[: 2 * CLAIM_CHARS], bullet) for said, bullet in found]
 
 
 def spoken(claim: str) -> str:
@@ -131,10 +138,9 @@ _FACTORS = {
 
 @record
 class Statement:
-    """One sentence: its stems in order, and as written; which of them it denies; and what announces a change."""
+    """One sentence: its stems in order; which of them it denies; and what announces a change."""
 
     words: tuple[str, ...]
-    written: tuple[str, ...]
     denied: frozenset[int]  # places in `words`
     quantities: tuple[tuple[str, str], ...]  # dimension, value in its base unit
     cue: str
@@ -186,7 +192,6 @@ def _read(sentence: str) -> Statement:
         denied.add(len(kept) - 1)
     return Statement(
         words=tuple(stem(word) if word.isalpha() else word for word in kept),
-        written=tuple(kept),
         denied=frozenset(denied),
         quantities=tuple(found),
         cue=cue[1] if cue else "",

@@ -172,9 +172,22 @@ _REPORTS_TELLS = (
 _HAPPENED = lazy(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{PAST}\b{_REPORTS_TELLS}")
 
 
+# When a text was noted says nothing of whether it is a rule: "Learned 12.03.2026: quote all paths".
+_WHEN = (
+    r"(?:today|yesterday|(?:this|last) \w+|\d+[-./]\d+[-./]\d+"
+    r"|(?:\d+\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?: \d+)*)"
+)
+_NOTED = lazy(
+    r"(?:(?:noted?|learn(?:ed|t)|found|noticed|seen|observed)(?: (?:on|in|the hard way))?"
+    rf"(?: {_WHEN})?:|[\[(]?{_WHEN}[\])]?[:,]|(?:on|in) {_WHEN}\b,?) "
+)
+
+
 def is_incident(text: str) -> bool:
     """Whether a text tells of one occasion, and no rule."""
     text = plain(text)
+    if noted := _NOTED.match(text):
+        text = text[noted.end() :]
     if _ONCE.search(text):
         return True
     if _RULE.search(text) or is_foreign(text):

@@ -13,6 +13,7 @@ from recollect import Memory
 from recollect.distil.theme_plan import theme_lines
 from recollect.distil.wisdom import principles_of
 from recollect.models.embed import default_files, judge_files, judge_pairs
+from recollect.text.claims import claims
 from recollect.text.compare import compare
 
 pytestmark = pytest.mark.skipif(default_files() is None, reason="needs the embeddings extra")
@@ -97,6 +98,17 @@ def test_what_each_author_saw_neither_hides_a_repetition_nor_makes_it_a_conflict
     assert len(pairs) == 28
     assert asked <= 4, "10 were called a conflict while observations were compared"
     assert merged >= 3
+
+
+def test_an_unrelated_bullet_beside_a_rule_hides_no_conflict() -> None:
+    lines = (Path(__file__).parents[2] / "data" / "blind9.jsonl").read_text("utf-8").splitlines()
+    pairs = [each for each in map(json.loads, lines) if each["form"] == "free" and each["label"] == "opposite"]
+    found = beside = 0
+    for pair, other in zip(pairs, [*pairs[4:], *pairs[:4]], strict=True):
+        found += compare(claims("", pair["b"]), claims("", pair["a"]), judge_pairs).conflicts
+        listed = claims("", f"- {other['a']}\n- {pair['a']}")
+        beside += compare(claims("", pair["b"]), listed, judge_pairs).conflicts
+    assert beside >= found - 1 > 5
 
 
 def test_a_reversal_that_only_the_judge_finds_confirms_no_principle_and_shares_no_line_of_a_theme() -> None:

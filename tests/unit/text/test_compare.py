@@ -174,11 +174,31 @@ def test_a_short_entry_is_one_claim_under_its_heading() -> None:
     )
 
 
+def test_each_bullet_of_a_short_entry_is_a_claim_with_the_line_that_introduces_it() -> None:
+    steps, never = "- Sign tags.\n1. Bump the version\n   first.", "Never:\n\n- push on Friday\n- skip review"
+    body = f"{steps}\n\n{never}\n\nIt saves time.\nReally."
+    assert [claim.removeprefix("## Releases\n") for claim in claims("Releases", body)] == [
+        "Sign tags.",
+        "Bump the version first.",
+        "Never: push on Friday",
+        "Never: skip review",
+        "It saves time. Really.",
+    ]
+
+
+def test_an_unrelated_bullet_beside_a_rule_hides_neither_a_conflict_nor_a_repetition() -> None:
+    known = claims("Jobs", "- Retry at most 3 times.\n- Log every failure with its job id.")
+    assert compare(claims("Jobs", "Retry at most 5 times."), known).conflicts
+    assert compare(claims("Jobs", "Retry at most 3 times."), known).repeats
+    more = claims("Jobs", "- Retry at most 3 times.\n- Alert after the last one.")
+    assert not compare(more, known).repeats
+
+
 def test_a_long_section_has_a_claim_for_each_paragraph_and_bullet_without_code_and_quotes() -> None:
     rule = "Keep the queue short, because consumers that fall behind read from disk and slow everybody else down."
     body = f"{rule}\n\n- {rule}\n- {rule}\n\n```\ncode\n```\n> quoted\n\n{rule} {rule}"
     found = claims("Queues", body)
-    assert [spoken(claim) for claim in found] == [rule, f"- {rule}", f"- {rule}", f"{rule} {rule}"]
+    assert [spoken(claim) for claim in found] == [rule, rule, rule, f"{rule} {rule}"]
     assert all(claim.startswith("## Queues\n") for claim in found)
 
 

@@ -107,3 +107,22 @@ def test_a_rule_in_a_language_we_have_no_words_of_is_not_refused_for_that(rule: 
     assert staged_refusal(rule) is None
     assert learning_refused(title=rule, observation=rule, implication="", action="") is None
     assert not is_status_update(rule)
+
+
+@pytest.mark.parametrize(
+    ("title", "flaw"),
+    [
+        ("Today: use ruff, not black", ""),
+        ("Noted on 12 March: quote all paths", ""),
+        ("Learned 12.03.2026: quote all paths", ""),
+        ("Noticed last week: the cache must be keyed by user", ""),
+        ("On 2026-03-01 the key expires", ""),
+        ("On 2026-03-01 the deploy failed", "incident"),
+        ("12 March: the deploy failed", "incident"),
+        ("Yesterday: the deploy failed", "incident"),
+        ("Today the build broke", "incident"),
+    ],
+)
+def test_a_date_before_a_rule_makes_it_no_incident_and_before_an_event_no_rule(title: str, flaw: str) -> None:
+    refusal = staged_refusal(title)
+    assert (refusal.flaw if refusal else "") == flaw
