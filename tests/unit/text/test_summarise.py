@@ -188,3 +188,13 @@ def test_a_result_settles_the_open_items_of_which_it_says_most(items: list[str],
 
 def test_a_list_that_a_person_asks_for_is_not_open():
     assert left_open(["- request: Please do\n  - [ ] the invoices\n- outcome: Both are sent.\n"]) == []
+
+
+def test_two_rules_that_differ_in_one_word_both_stay():
+    rules = [
+        f"never deploy the {name} service on a Friday evening without a second reviewer" for name in ("web", "api")
+    ]
+    points = [
+        Point(section="lesson", topic="deploys", type="feedback", text=rule, refs=("2026-03-01#1",)) for rule in rules
+    ]
+    assert [point.text for point in summarise(points, Budget(lines=20, chars=2_500))] == sorted(rules)
