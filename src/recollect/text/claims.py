@@ -138,9 +138,10 @@ _FACTORS = {
 
 @record
 class Statement:
-    """One sentence: its stems in order; which of them it denies; and what announces a change."""
+    """One sentence: its stems in order, and as written; which of them it denies; and what announces a change."""
 
     words: tuple[str, ...]
+    written: tuple[str, ...]
     denied: frozenset[int]  # places in `words`
     quantities: tuple[tuple[str, str], ...]  # dimension, value in its base unit
     cue: str
@@ -192,6 +193,7 @@ def _read(sentence: str) -> Statement:
         denied.add(len(kept) - 1)
     return Statement(
         words=tuple(stem(word) if word.isalpha() else word for word in kept),
+        written=tuple(kept),
         denied=frozenset(denied),
         quantities=tuple(found),
         cue=cue[1] if cue else "",

@@ -108,7 +108,13 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
         nearest = sorted(open_pairs, key=lambda pair: -shared_words(*pair))[:JUDGED]
         for pair, chances in zip(nearest, judge(nearest), strict=True):
             met[pair] = _by_judge(pair, chances, met[pair])
-    conflicts = [found for pair, found in met.items() if pair in rules and found.conflicts]
+    # What both texts say in the same words, under whichever heading, cannot set them against each other.
+    shared = {_below(claim) for claim in ones} & {_below(claim) for claim in others}
+    conflicts = [
+        found
+        for pair, found in met.items()
+        if pair in rules and found.conflicts and not shared.issuperset(map(_below, pair))
+    ]
     repeated = [max((met[one, other] for other in others), key=_sameness, default=NEITHER) for one in ones]
     conflict = max(conflicts, key=lambda found: (found.sure, found.score), default=None)
     weakest = min(repeated, key=_sameness, default=NEITHER)
@@ -118,6 +124,11 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
         return replace(weakest, sure=weakest.sure and conflict is None)
     nearest_claims = max(met.values(), key=lambda found: found.score, default=NEITHER)
     return nearest_claims if nearest_claims.kind == "near" else replace(nearest_claims, kind="near", sure=False)
+
+
+def _below(claim: str) -> str:
+    """A claim without its heading."""
+    return claim.partition("\n")[2] if claim.startswith("#") else claim
 
 
 def agreeing(texts: Sequence[str], judge: Judge | None = None) -> list[list[int]]:
@@ -280,7 +291,13 @@ def _swapped(one: Sequence[str], other: Sequence[str]) -> bool:
 def _same_order(one: Statement, other: Statement) -> bool:
     """Whether sentences say the same words of the same things: "A calls B" is not "B calls A".
 
-    One may begin elsewhere: "no raw logs in CI", "in CI no raw logs".
+    One may begin elsewhere ("no raw logs in CI", "in CI no raw logs"), or have a word in another form and place
+    ("delete no raw logs", "raw logs are not deleted").
     """
     ones, others = one.said, other.said
-    return len(ones) == len(others) and any(ones[at:] + ones[:at] == others for at in range(max(1, len(ones))))
+    if sorted(ones) != sorted(others):
+        return False
+    if any(ones[at:] + ones[:at] == others for at in range(max(1, len(ones)))):
+        return True
+    moved = [word for word, form in zip(ones, one.written, strict=True) if form not in other.written]
+    return any([each for each in ones if each != word] == [each for each in others if each != word] for word in moved)

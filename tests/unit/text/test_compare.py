@@ -194,6 +194,11 @@ def test_an_unrelated_bullet_beside_a_rule_hides_neither_a_conflict_nor_a_repeti
     assert not compare(more, known).repeats
 
 
+def test_two_texts_with_the_same_numbered_bullets_contradict_each_other_in_nothing() -> None:
+    points = "\n".join(f"- point {number}" for number in range(4))
+    assert not compare(claims("Keep boats apart", f"Because.\n{points}"), claims("Keep apples apart", points)).conflicts
+
+
 def test_a_long_section_has_a_claim_for_each_paragraph_and_bullet_without_code_and_quotes() -> None:
     rule = "Keep the queue short, because consumers that fall behind read from disk and slow everybody else down."
     body = f"{rule}\n\n- {rule}\n- {rule}\n\n```\ncode\n```\n> quoted\n\n{rule} {rule}"
