@@ -251,6 +251,24 @@ def test_undo_takes_back_both_halves_of_a_move_and_then_goes_further(opening: Op
         a.data.undo()
 
 
+def test_undo_takes_back_both_halves_of_a_move_that_the_person_made_under_another_name(opening: Opening) -> None:
+    page = opening("a", Actor(name="page", channel="api", trust="human"))
+    kept = page.learn(learning(UV)).learning
+    moved = page.learnings.move(kept.id, to="me").learning
+    a = opening("a")
+    assert {one.id: one.status for one in a.data.undo()} == {kept.id: "active", moved.id: "archived"}
+    assert a.ring("me").learnings.get(moved.id).status == "archived"
+
+
+def test_an_agent_is_told_that_only_a_person_takes_a_persons_move_back(opening: Opening) -> None:
+    a = opening("a")
+    kept = a.learn(learning(UV)).learning
+    moved = a.learnings.move(kept.id, to="me").learning
+    with pytest.raises(Forbidden, match="only a person may take it back"):
+        opening("a", AGENT).data.undo()
+    assert a.ring("me").learnings.get(moved.id).status == "active"
+
+
 def test_undo_in_a_project_leaves_a_move_of_another_project_alone(opening: Opening, clock: ScriptedClock) -> None:
     a, b = opening("a"), opening("b")
     own = b.learn(learning(WEBHOOKS)).learning

@@ -101,7 +101,7 @@ def test_the_brief_tells_what_is_open_asked_for_proven_and_decided_each_once(
         "tags: rule: Never deploy a floating tag; why: it took us down → log/2026-03-02#1"
         in sections["What people asked for"]
     )
-    assert "exports (1 entry, 0d): the CSV lacks the VAT column → log/2026-03-02#3" in sections["Left open"]
+    assert "exports (1 entry, today): the CSV lacks the VAT column → log/2026-03-02#3" in sections["Left open"]
     assert f"(confidence 0.75, helped 1x) {learning}" in sections["Learned"]
     assert f"Keep amounts in cents (architecture, 2026-03-02) {decision}" in sections["Decisions that bind"]
     assert "https://grafana.example/d/1" in sections["Where to look"]

@@ -196,4 +196,5 @@ def test_files_that_were_edited_are_named_once() -> None:
 
 def test_what_a_host_puts_around_a_users_words_is_not_theirs() -> None:
     text = "<system-reminder>Hook said: x</system-reminder>Fix it<local-command-stdout>y</local-command-stdout>"
+    text += "<bash-input>ls</bash-input><bash-stdout>z</bash-stdout><bash-stderr></bash-stderr>"
     assert transcript.own_words(text) == "Fix it"

@@ -14,6 +14,7 @@ import pytest
 
 from hooks import shown, transcript
 from repos import Repo
+from samples import WEBHOOKS
 from shell import Shell
 
 HOSTS = ("claude-code", "codex", "gemini")
@@ -187,7 +188,7 @@ def test_a_session_begins_a_memory_where_the_user_said_so(bare: Shell) -> None:
     config.parent.mkdir(parents=True)
     config.write_text('[hosts]\nbegin = "always"\n')
     first = answer(bare, folder=bare.folder / "deep")
-    assert "Nothing is remembered yet" in shown(json.dumps(first))
+    assert "Nothing is logged yet" in shown(json.dumps(first))
     assert {path.name for path in bare.folder.iterdir()} == {".git", "deep"}, "nothing in the repository"
     said = '{"session_id": "s-1", "last_assistant_message": "a word to keep"}'
     shell_said = bare.said("hook", "Stop", "--host", "claude-code", stdin=said)
@@ -212,6 +213,58 @@ def test_a_submodule_uses_the_memory_of_the_project_around_it(bare: Shell) -> No
     assert "## Memory of this project" in shown(json.dumps(found))
 
 
+def test_what_a_person_taught_is_in_the_first_brief_and_in_the_line_for_the_user(shell: Shell) -> None:
+    assert answer(shell)["systemMessage"] == "Recollect: nothing is remembered yet"
+    id = shell.learn()
+    brief = shell.said("brief")
+    assert "Nothing is remembered" not in brief
+    assert f"{WEBHOOKS['title']}: {WEBHOOKS['action']} {id}" in brief
+    shell.said("log", "add", "Moved the refund webhook to the queue.")
+    assert id in shell.said("brief")
+    shell.said("learn", "archive", id)
+    assert answer(shell, given=START.replace("s-1", "s-2"))["systemMessage"] == "Recollect: 1 log entry"
+
+
+def test_a_memory_of_learnings_by_agents_alone_is_not_called_empty(shell: Shell) -> None:
+    shell.environ["CLAUDECODE"] = "1"
+    shell.learn()
+    assert "What was learned is given with the prompts that it fits." in shell.said("brief")
+
+
+def test_last_says_why_a_session_was_given_each_part_of_the_brief(shell: Shell) -> None:
+    shell.said("log", "add", "Moved the refund webhook to the queue.", "--topic", "refunds")
+    answer(shell)
+    assert "    Where things stand: the last entry, or where a session broke off\n" in shell.said("last") + "\n"
+
+
+def test_a_topic_of_today_is_said_to_be_of_today(shell: Shell) -> None:
+    for text in ("Moved the refund webhook to the queue.", "Wrote the refund report for the tax office."):
+        shell.said("log", "add", text, "--topic", "refunds")
+    shell.said("log", "add", "Upgraded the parser of addresses to the new grammar.", "--topic", "addresses")
+    brief = shell.said("brief")
+    assert ", today)" in brief
+    assert "0d" not in brief
+
+
+def test_an_entry_that_was_taken_back_is_neither_shown_nor_counted(shell: Shell) -> None:
+    for text in ("Moved the refund webhook to the queue.", "A slip of the pen.", "Upgraded the parser."):
+        shell.said("log", "add", text)
+        if "slip" in text:
+            shell.said("undo")
+    shown_log = shell.said("log", "show")
+    assert "purged" not in shown_log
+    assert [line for line in shown_log.splitlines() if line.startswith("## ")] == [
+        "## Moved the refund webhook to the queue [project]",
+        "## Upgraded the parser [project]",
+    ]
+    assert shell.json("log", "list")["days"][0]["entries"] == 2
+
+
+def test_the_inbox_is_listed_by_its_name_and_by_list(shell: Shell) -> None:
+    assert shell.said("inbox", "list") == shell.said("inbox") == "nothing waits\n"
+    assert shell.json("inbox", "list") == shell.json("inbox")
+
+
 def gone() -> str:
     """The number of a process that ended."""
     process = subprocess.Popen(["true"])
@@ -219,10 +272,12 @@ def gone() -> str:
     return str(process.pid)
 
 
-def killed(shell: Shell, pid: str, asked: str = "Refactor the invoice renderer", *, keeps: bool = True) -> None:
+def killed(
+    shell: Shell, pid: str, asked: str = "Refactor the invoice renderer", *, keeps: bool = True, session: str = "s-0"
+) -> None:
     """A session that is killed after a prompt, of a host that keeps a transcript or none."""
-    path = transcript(shell.home / "killed.jsonl") if keeps else str(shell.home / "none.jsonl")
-    given = {"session_id": "s-0", "transcript_path": path}
+    path = transcript(shell.home / f"{session}.jsonl") if keeps else str(shell.home / "none.jsonl")
+    given = {"session_id": session, "transcript_path": path}
     start = ("hook", "SessionStart", "--host", "claude-code", "--pid", pid)
     shell.said(*start, stdin=json.dumps({**given, "source": "startup"}), RECOLLECT_NOW="2026-03-02T08:00:00Z")
     later = {"RECOLLECT_NOW": "2026-03-02T08:01:00Z"}
@@ -242,6 +297,33 @@ def test_a_killed_session_is_told_and_logged_at_the_next_start(shell: Shell, kee
     assert "- request: Refactor the invoice renderer" in shell.said("log", "show", "2026-03-02")
     answer(shell, given=START.replace("s-1", "s-2"))
     assert shell.said("log", "show", "2026-03-02").count("- request:") == 1
+
+
+def test_a_killed_session_is_told_once_where_others_began_before_it_was_killed(shell: Shell) -> None:
+    with subprocess.Popen(["sleep", "600"]) as host:
+        killed(shell, str(host.pid))
+        beside = START.replace("s-1", "s-beside")
+        assert "broke off" not in answer(shell, given=beside, RECOLLECT_NOW="2026-03-02T08:30:00Z")["systemMessage"]
+        said = '{"session_id": "s-beside", "last_assistant_message": "The tests pass."}'
+        shell.said("hook", "Stop", "--host", "claude-code", stdin=said, RECOLLECT_NOW="2026-03-02T08:31:00Z")
+        host.kill()
+    first = answer(shell)
+    assert "last session broke off at: Refactor the invoice renderer" in first["systemMessage"]
+    assert "The last session broke off after: Refactor the invoice renderer" in shown(json.dumps(first))
+    later = answer(shell, given=START.replace("s-1", "s-2"), RECOLLECT_NOW="2026-03-02T09:05:00Z")
+    assert "broke off" not in json.dumps(later)
+
+
+def test_sessions_that_were_killed_together_are_told_together(shell: Shell) -> None:
+    with subprocess.Popen(["sleep", "600"]) as host:
+        killed(shell, str(host.pid))
+        killed(shell, str(host.pid), "Translate the price list", session="s-other")
+        host.kill()
+    first = answer(shell)
+    assert "2 sessions broke off at: " in first["systemMessage"]
+    for asked in ("Refactor the invoice renderer", "Translate the price list"):
+        assert asked in first["systemMessage"]
+        assert f"session broke off after: {asked}" in shown(json.dumps(first))
 
 
 def test_a_session_that_runs_beside_this_one_is_not_taken_for_killed(shell: Shell) -> None:

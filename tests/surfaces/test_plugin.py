@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from recollect.cli.command import recollect
-from recollect.hosts.host_files import READING, READING_TOOLS, hook_groups
+from recollect.hosts.host_files import READING, READING_TOOLS, STAND_IN, hook_groups
 from recollect.mcp.tools import TOOLS
 from shell import ROOT
 
@@ -31,6 +31,10 @@ def calls() -> Iterator[tuple[str, str]]:
 def test_the_hooks_are_those_that_init_writes() -> None:
     written = json.loads((PLUGIN / "hooks/hooks.json").read_text("utf-8"))
     assert written["hooks"] == hook_groups("claude-code", '"${CLAUDE_PLUGIN_ROOT}/bin/recollect"')
+
+
+def test_the_server_without_the_program_is_the_one_that_init_writes() -> None:
+    assert f"\n{STAND_IN}\n" in (PLUGIN / "bin/recollect").read_text("utf-8")
 
 
 def test_what_agents_may_call_unasked_exists_and_only_reads() -> None:

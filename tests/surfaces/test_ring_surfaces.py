@@ -49,6 +49,16 @@ def test_the_command_line_writes_to_a_ring_and_reads_all(shell: Shell, other: Pa
     assert shell.json("learn", "list", folder=other)["total"] == 0
 
 
+def test_the_learnings_of_a_ring_are_listed_by_its_name(shell: Shell, other: Path) -> None:
+    shell.said("learn", "add", "--to", "me", *OPTIONS)
+    shell.learn()
+    (found,) = shell.json("learn", "list", "--ring", "me", folder=other)["learnings"]
+    assert found["title"] == UV["title"]
+    assert UV["title"] in shell.said("learn", "list", "--ring", "me")
+    assert WEBHOOKS["title"] not in shell.said("learn", "list", "--ring", "me")
+    assert b"no ring 'team'" in shell.run("learn", "list", "--ring", "team").stderr
+
+
 def test_a_learning_moves_by_command(shell: Shell, other: Path) -> None:
     id = shell.learn()
     assert "moved to ring me" in shell.said("learn", "move", id, "--to", "me")

@@ -151,6 +151,23 @@ def test_codexs_other_sandbox_settings_at_home_stay_and_ours_are_beside_them(she
     assert DATA in (shell.folder / CODEX).read_text()
 
 
+def test_no_file_of_the_project_names_a_memory_outside_the_home_and_init_says_what_to_add(bare: Shell) -> None:
+    bare.environ["RECOLLECT_HOME"] = str(bare.folder.parent / "disk")
+    init = ("init", "--host", "claude-code", "--host", "codex", "--space", "shop")
+    said = bare.said(*init)
+    folder = f"{bare.environ['RECOLLECT_HOME']}/spaces/shop"
+    assert f'allowWrite in {bare.home}/.claude/settings.json: "{folder}"' in said
+    assert f'writable_roots of [sandbox_workspace_write] in {bare.home}/{CODEX}: "{folder}"' in said
+    written = [file.read_text() for file in bare.folder.rglob("*") if file.is_file()]
+    assert len(written) > 4
+    assert not [text for text in written if str(bare.folder.parent) in text]
+    for file in (bare.home / ".claude/settings.json", bare.home / CODEX):
+        file.parent.mkdir(exist_ok=True)
+    (bare.home / ".claude/settings.json").write_text(json.dumps({"sandbox": {"filesystem": {"allowWrite": [folder]}}}))
+    (bare.home / CODEX).write_text(f'[sandbox_workspace_write]\nwritable_roots = ["{folder}"]\n')
+    assert "sandboxed" not in bare.said(*init)
+
+
 def test_a_dry_run_names_the_folder_of_the_space(bare: Shell) -> None:
     assert DATA in bare.said("init", "--host", "codex", "--space", "shop", "--dry-run")
     assert DATA.replace("shop", "NEW-SPACE") in bare.said("init", "--host", "codex", "--dry-run")

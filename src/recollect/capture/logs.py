@@ -25,7 +25,7 @@ from recollect.store import journal, passages
 from recollect.store.files import content_hash
 from recollect.store.journal import EntryRow, LogEnd, LogRow
 from recollect.text import entries, nodes
-from recollect.text.entries import LogSection
+from recollect.text.entries import PURGED_SECTION, LogSection
 from recollect.text.nodes import log_path, path_of
 from recollect.text.sentences import counted
 
@@ -85,8 +85,9 @@ def listed(ctx: Context) -> list[LogDay]:
 
 
 def show(ctx: Context, day: date) -> str:
-    """The text of a day's log, without secrets and with entries that the file lost."""
-    return _written(ctx, day).text
+    """The text of a day's log, with entries that the file lost, without secrets and entries that were taken back."""
+    text = _written(ctx, day).text
+    return text.replace(f"{PURGED_SECTION}\n", "").removesuffix(PURGED_SECTION)
 
 
 def _written(ctx: Context, day: date) -> LogText:

@@ -41,7 +41,10 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
         name, last = max(known, key=lambda pair: _later(pair[1]))
         if last.what not in (MOVED, ARRIVED):
             return _taken_back(_space(ctx, name), last)
-        halves = [(name, half) for name, half in known if half.change == last.change and half.what in (MOVED, ARRIVED)]
+        # Whoever moved it: the half in a ring may be of another of the person's agents.
+        half = partial(_newest, by=ctx.actor, change=last.change, files=False)
+        both = [(PROJECT, ctx.read(half)), *ctx.rings.ask(ctx, lambda ring, half=half: ring.read(half))]  # type: ignore[misc]
+        halves = [(name, event) for name, event in both if event and event.what in (MOVED, ARRIVED)]
         if PROJECT in dict(halves) or len(halves) == 2:
             break
         skipped.append(last.change)  # a move between a ring and another project, which takes it back whole

@@ -1,6 +1,6 @@
 """The table of commands, whose modules are imported when a command runs, and what commands share.
 
-A program gets JSON, a person short lines; tables and progress are drawn only on a terminal.
+A program gets JSON, a person short lines; progress is told only on a terminal.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -62,32 +63,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 
-_MOVED = {
-    "learn": "rate promote",
-    "log": "tree compact",
-    "decision": "review preserve wisdom calibration",
-    "staged": "consolidate index merge-driver",
-    "theme": "finding",
-    "task": "observe feedback outcome discovery",
-    "model": "pending apply embed",
-    "store": "backup restore verify rebuild export import purge migrate vault db",
-    "host": "pause uninstall trust token",
-}
-OLD_NAMES = {verb: f"{noun} {verb}" for noun, verbs in _MOVED.items() for verb in verbs.split()} | {
-    "around": "get --around 3",
-    "recall": "search --kind log",
-    "decisions": "decision list",
-    "review-queue": "decision due",
-    "stage": "staged add",
-    "ages": "staged list",
-    "restore-entry": "staged restore",
-    "refactor": "staged split",
-    "themes": "theme",
-    "models": "model",
-}
-"""Names of commands before version 0.2. They still run in 0.2; the next version drops them."""
-
-
 class Commands(click.Group):
     """Knows the names and one-line help of its commands without importing them."""
 
@@ -124,9 +99,6 @@ def recollect(offline: bool) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code: 0 fine, 1 no, 2 bad use, 3 the environment."""
-    if arguments and (new := OLD_NAMES.get(arguments[0])):
-        click.echo(f"recollect: {arguments[0]} is now called {new}; the next version drops the old name", err=True)
-        arguments = [*new.split(), *arguments[1:]]
     try:
         code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -176,34 +148,14 @@ def said(value: object) -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], empty: str = "") -> str:
-    """Aligned columns in a pipe, a drawn table on a terminal; `empty` when there are no rows."""
+    """Aligned columns; `empty` when there are no rows."""
     if not rows:
         return empty
-    cells = [[" ".join(str(cell).splitlines()) for cell in row] for row in rows]
-    if sys.stdout is not None and sys.stdout.isatty():
-        return _drawn(headings, cells)
-    lines = [list(headings), *cells]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
+    lines = [[*headings], *([" ".join(str(cell).splitlines()) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
-
-
-def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(*headings, box=None, header_style="none", pad_edge=False)
-    drawn.columns[0].no_wrap = True  # an id must stay in one line to be copied
-    for column in drawn.columns[1:]:
-        column.overflow = "fold"  # wrap, cut nothing off
-    for row in cells:
-        drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
-    console = Console(color_system=None)
-    with console.capture() as captured:
-        console.print(drawn)
-    return captured.get().rstrip("\n")
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -317,28 +269,30 @@ class Group(click.Group):
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[..., object] | None]:
-    """A callback that draws the progress of long work on a terminal; None in a pipe.
+    """A callback that tells the progress of long work on a terminal; None in a pipe.
 
     Call it with the number of items just done, (remaining, total), (part,) or (part, done, total).
     """
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import Progress
+    made, told_at = 0, 0.0
 
-    with Progress(console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task(label, total=None)
+    def tell(*said: Any) -> None:
+        nonlocal made, told_at
+        match said:
+            case (str(part), *counts):
+                line = " of ".join([f"{label} {part}", *map(str, counts)])
+            case (remaining, total):
+                line = f"{label} {total - remaining} of {total}"
+            case (more,):
+                made += more
+                line = f"{label} {made}"
+        if (now := time.monotonic()) > told_at + 0.1:  # seconds
+            told_at = now
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
-        def tell(*said: Any) -> None:
-            match said:
-                case (str(part), done, total):
-                    drawn.update(task, description=part, completed=done, total=total)
-                case (str(part),):
-                    drawn.update(task, description=f"{label} {part}")
-                case (remaining, total):
-                    drawn.update(task, completed=total - remaining, total=total)
-                case (more,):
-                    drawn.advance(task, more)
-
+    try:
         yield tell
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -141,7 +141,13 @@ def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
     bridge: dict[str, str] = {}
     components: dict[str, float] = {}
     for text in (*given.pop("bridge"), *given.pop("components"), *pairs):
-        name, value = _pair(text)
+        found = _PAIR.fullmatch(text)
+        if not found:
+            raise BadInput(
+                f"{text!r} is not NAME=VALUE, and more than one argument was given. Put a text of several words in "
+                "quotes; an option that may be repeated takes one value each time: --tag a --tag b"
+            )
+        name, value = found.groups()
         if name in ("structure", "function"):
             bridge[name] = value
         else:
@@ -159,16 +165,6 @@ def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
         "bridge": Bridge(**bridge) if bridge else None,
         "components": components,
     }
-
-
-def _pair(text: str) -> tuple[str, str]:
-    found = _PAIR.fullmatch(text)
-    if not found:
-        raise BadInput(
-            f"{text!r} is not NAME=VALUE, and more than one argument was given. Put a text of several words in quotes; "
-            "an option that may be repeated takes one value each time: --tag a --tag b"
-        )
-    return found.group(1), found.group(2)
 
 
 @decision.command("list")

@@ -1,7 +1,6 @@
 """Printing, reading and opening the memory without loading click; `recollect hook` and `mcp`, which programs wait for.
 
-Output is UTF-8 in every locale: piped text must equal stored text. A command counts as a person's, unless the
-environment says that a host runs it.
+Output is UTF-8 in every locale. A command counts as a person's, unless the environment says that a host runs it.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ def serve(
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, _stop)
         with suppress(SystemExit), listening, _only_server(memory, address):
-            _start_logging()
+            handler = logging.StreamHandler()  # the only one; uvicorn would install its own
+            handler.setFormatter(_Visible("%(levelname)s %(name)s: %(message)s"))
+            logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
             spaces = Spaces(memory, places=partial(places, memory), opener=lambda folder: open_memory(str(folder)))
             first, *others = spaces.names()
             more = f" and {counted(len(others), 'other space')}" if others else ""
@@ -126,13 +128,6 @@ class _Visible(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
-
-
-def _start_logging() -> None:
-    """Install the only log handler; uvicorn would install its own."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Visible("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
 def _listen(host: str, port: int) -> socket.socket:

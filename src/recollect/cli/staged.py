@@ -263,11 +263,13 @@ def rename(memory: Memory, old: str, new: str) -> Output:
 @click.pass_context
 def inbox(ctx: click.Context, /, **given: Any) -> int:
     """List the items that wait for a person."""
-    return 0 if ctx.invoked_subcommand else _list_items(**given)
+    return 0 if ctx.invoked_subcommand else int(ctx.invoke(list_items, **given))
 
 
+@inbox.command("list")
 @answers
-def _list_items(memory: Memory) -> Output:
+def list_items(memory: Memory) -> Output:
+    """List the items that wait for a person, as `inbox` alone does."""
     waiting = memory.inbox.waiting()
     rows = [(each.number, each.kind, each.subject, each.reason) for each in waiting]
     return Output(listing("items", waiting), table(("n", "kind", "about", "why"), rows, "nothing waits"))

@@ -1,7 +1,4 @@
-"""`recollect brief`, `last` and `task`: what sessions and tasks were shown.
-
-Also the help pages of `hook` and `inject`, which run without click.
-"""
+"""`recollect brief`, `last` and `task`: what sessions and tasks were shown."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from recollect.core.context import PROJECT
 from recollect.core.records import replace
 from recollect.hosts.hook import program
 from recollect.hosts.payloads import HOSTS
+from recollect.inject.brief import PARTS
 from recollect.memory import Memory
 from recollect.text.markers import UNTYPED
 
@@ -61,6 +59,9 @@ def last(memory: Memory, host: str | None) -> Output:
 
 
 def _given(id: str, one: Considered | None) -> Iterator[str]:
+    if id in PARTS:
+        yield f"    {': '.join(PARTS[id])}"
+        return
     yield f"  {id}" + (f"  {shorten(one.title, 90)}" if one else "")
     if one:
         sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""

@@ -7,7 +7,7 @@ read from what an agent did and is never a verdict. All arithmetic is in integer
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from datetime import date, datetime, time, tzinfo
 
 from recollect.core.choices import VERDICTS, Verdict
@@ -146,7 +146,9 @@ def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict | None, ch
     if verdict is None or (verdict == "not_helpful" and _lowered_lately(tx, ctx, id)):
         after = base
     else:
-        after = after_verdict(ctx, base, verdict)
+        rules = ctx.settings.confidence
+        step = thousandths(rules.helpful) if verdict == "helpful" else -thousandths(rules.not_helpful)
+        after = _within(ctx, base, base + step)
     steps = {name: (name == verdict) - (name == earlier) for name in VERDICTS}
     rows.count_verdict(tx, id, helpful=steps["helpful"], not_helpful=steps["not_helpful"], stored=after, at=now)
     tasks.set_verdict(tx, learning=id, task=task, verdict=verdict, delta=after - base, trust=ctx.actor.trust, at=now)
@@ -212,12 +214,6 @@ def _sign_id(kind: str, task: str, learning: str) -> str:
 BATCH = 500  # learnings per transaction: few enough that other writers do not wait long
 
 
-def after_verdict(ctx: Context, stored: int, verdict: Verdict) -> int:
-    rules = ctx.settings.confidence
-    step = thousandths(rules.helpful) if verdict == "helpful" else -thousandths(rules.not_helpful)
-    return _within(ctx, stored, stored + step)
-
-
 def _within(ctx: Context, stored: int, wanted: int) -> int:
     """What a confidence becomes. A person may have set it beyond the bounds; then no move brings it back to them."""
     rules = ctx.settings.confidence
@@ -238,21 +234,18 @@ def decay(ctx: Context) -> int:
             active = ctx.git.active_days()
         except NoHistory:
             return 0  # without known active days nothing decays
-    for batch in _due_batches(ctx, now):
+    # Active days begin at midnight, so a period of them can be almost a day shorter than its number of days.
+    days = ctx.settings.confidence.decay_days - (active is not None)
+    unused = ctx.read(rows.unused_since, now - days * DAY)
+    for start in range(0, len(unused), BATCH):
         with ctx.db.write(ctx.space) as tx:
-            for id in batch:
+            for id in unused[start : start + BATCH]:
                 changed += _decay_one(tx, ctx, rows.get(tx, id), now, active)
     return changed
 
 
-def periods_due(anchor: int, now: int, days: int) -> tuple[int, int]:
-    """Full periods of calendar days between two instants, and the instant the last of them ended."""
-    count = max(0, (now - anchor) // (days * DAY))
-    return count, anchor + count * days * DAY
-
-
 def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...], zone: tzinfo) -> tuple[int, int]:
-    """The same in active days, counted from the day after the anchor's; a period ends when its last day begins."""
+    """Full periods of active days from the day after the anchor's, and when the last day of the last of them began."""
     after = active[bisect_right(active, day_of(anchor, zone)) : bisect_right(active, day_of(now, zone))]
     count = len(after) // days
     if not count:
@@ -264,7 +257,8 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
     rules = ctx.settings.confidence
     used = rows.last_used(learning)
     if active is None:
-        count, until = periods_due(used, now, rules.decay_days)
+        count = max(0, (now - used) // (rules.decay_days * DAY))
+        until = used + count * rules.decay_days * DAY
     else:
         count, until = active_periods_due(used, now, rules.decay_days, active, zone_named(ctx.settings.timezone))
     if not count:
@@ -284,13 +278,3 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
         reason=f"{count} x {rules.decay_days} {rules.decay_clock} days without use",
     )
     return 1
-
-
-def _due_batches(ctx: Context, now: int) -> Iterator[list[str]]:
-    rules = ctx.settings.confidence
-    # Active days begin at midnight, so a period of them can be almost a day shorter than its number of days.
-    days = rules.decay_days - 1 if rules.decay_clock == "active" else rules.decay_days
-    before = now - days * DAY
-    ids = ctx.read(rows.unused_since, before)
-    for start in range(0, len(ids), BATCH):
-        yield ids[start : start + BATCH]

@@ -12,6 +12,7 @@ import os
 import time
 from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from recollect.core.clock import OutOfTime, clock_from, iso
@@ -69,24 +70,18 @@ def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> b
 
     folder = moment.folder or "."
     folders = {os.path.abspath(folder), os.path.realpath(folder)}
-    places = {
-        place
-        for pattern in project.settings.hosts.ignore
-        if pattern
-        for place in _places(pattern, str(project.root), environ.get("HOME", ""))
-    }
+    root, home = str(project.root), environ.get("HOME", "")
+    places: set[str] = set()
+    for pattern in filter(None, project.settings.hosts.ignore):
+        base, rest = (home, pattern[2:]) if pattern.startswith("~/") else (root, pattern)
+        rest = os.path.normpath(rest).removesuffix(
+            "/**"
+        )  # `a/**` includes `a`, and `a/**/b` `a/b`; links count as both
+        places.add(_literally(os.path.realpath(os.path.join(base, rest))))
+        for each in (base, os.path.realpath(base)):
+            place = os.path.normpath(os.path.join(_literally(each), rest))
+            places |= {place, place.replace("/**/", "/")}
     return any(fnmatchcase(folder, shape) for folder in folders for place in places for shape in (place, f"{place}/*"))
-
-
-def _places(pattern: str, root: str, home: str) -> set[str]:
-    """The absolute patterns for one of hosts.ignore, links resolved or not: `a/**` includes `a`, and `a/**/b` `a/b`."""
-    base, rest = (home, pattern[2:]) if pattern.startswith("~/") else (root, pattern)
-    rest = os.path.normpath(rest).removesuffix("/**")
-    places = {_literally(os.path.realpath(os.path.join(base, rest)))}
-    for folder in (base, os.path.realpath(base)):
-        place = os.path.normpath(os.path.join(_literally(folder), rest))
-        places |= {place, place.replace("/**/", "/")}
-    return places
 
 
 def _literally(path: str) -> str:
@@ -292,11 +287,15 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[s
 
 def _delegated(memory: Memory, moment: HostEvent) -> str:
     """The task of a subagent. The host may write it to its transcript only after this hook has started: wait 0.5 s."""
-    patience = 25 if moment.transcript else 0
-    while not (said := memory.sessions.delegated(moment.host, moment.transcript, moment.agent)) and patience:
+    look = partial(memory.sessions.delegated, moment.host, moment.transcript, moment.agent)
+    return _waited(look, 25 if moment.transcript else 0) or moment.topic
+
+
+def _waited(look: Callable[[], Any], tries: int) -> Any:
+    while not (found := look()) and tries:
         time.sleep(0.02)
-        patience -= 1
-    return said or moment.topic
+        tries -= 1
+    return found
 
 
 def _begin(project: Project, environ: Mapping[str, str], *command: str) -> None:
@@ -376,11 +375,7 @@ def _write(what: Written) -> Write:
 
 def _first_written(path: str) -> int:
     """The size of a transcript. At a session's first answer the host may not have written it yet: wait 0.3 s."""
-    patience = 15 if os.path.isdir(os.path.dirname(path)) else 0
-    while not (size := _size(path)) and patience:
-        time.sleep(0.02)
-        patience -= 1
-    return size
+    return int(_waited(partial(_size, path), 15 if os.path.isdir(os.path.dirname(path)) else 0))
 
 
 def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:

@@ -3,15 +3,14 @@
 No command contains a path of this machine: `init` writes a launcher into the user's state folder. Without it, hooks are
 silent.
 
-An insertion touches no byte around it, so removing the same pieces restores a file byte for byte, whatever its owner
-changed elsewhere. If the owner edited a piece, our values are found in the parsed JSON instead.
+Removing an inserted piece restores a file byte for byte. If its owner edited a piece, our values are found in the JSON.
 """
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -155,18 +154,43 @@ CLAUDE_CODE_ROOTS, CODEX_SANDBOX = ("sandbox", "filesystem", "allowWrite"), "san
 BEGIN, END = "# >>> recollect", "# <<< recollect"
 
 RUN = '"${XDG_STATE_HOME:-$HOME/.local/state}/recollect/' + LAUNCHER + '"'
-_NO_TOOLS = (
-    '{"protocolVersion": "2025-06-18", "serverInfo": {"name": "recollect", "version": "0"}, "capabilities": '
-    '{"prompts": {}}, "tools": [], "prompts": [{"name": "recollect", "description": "not installed here"}]}'
+NO_VERSION = "none"  # by which `doctor --host` knows the stand-in
+_REPAIR = (
+    "Recollect does not start here: it is not installed, or its Python is gone or broken. Ask the user to install it "
+    "(pip install recollect-memory), then to run in the project: recollect init"
 )
-SERVER_LINE = (
-    f'run={RUN}; [ -x "$run" ] && exec "$run" mcp; while read -r line; do '
-    """id=$(printf %s "$line" | sed -n 's/.*"id": *\\([^,}]*\\).*/\\1/p'); """
-    f"""[ -z "$id" ] || echo '{{"jsonrpc": "2.0", "id": '"$id"', "result": {_NO_TOOLS}}}'; done"""
-)
-"""The shell command that starts our MCP server. If Recollect is not installed, the shell answers that there are no
-tools: a colleague who only has these files must not see a failed server. The one prompt is for Gemini CLI, which
-reports a server with neither tools nor prompts as an error."""
+_SERVER = {"serverInfo": {"name": SERVER, "version": NO_VERSION}, "capabilities": {"tools": {}}}
+_BEGIN = {"name": "begin", "description": "How to repair Recollect.", "inputSchema": {"type": "object"}}
+_ANSWERS = {
+    "initialize": {"protocolVersion": "2025-06-18", **_SERVER},
+    "tools/list": {"tools": [_BEGIN]},
+    "tools/call": {"content": [{"type": "text", "text": _REPAIR}]},
+}
+# Method and id of a request, as written: members of the outermost object.
+_REQUEST = r"""{
+  while (match($0, /"([^"\\]|\\.)*"|[][{}:,]|[^][{}:," \t\r]+/)) {
+    token = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
+    if (token ~ /^[[{]$/) depth++
+    else if (token ~ /^[]}]$/) depth--
+    else if (depth == 1 && token == ":") name = last
+    else if (depth == 1 && token == ",") name = ""
+    else if (depth == 1 && name == "") last = token
+    else if (depth == 1) found[name] = token
+  }
+  print found["\"method\""] " " found["\"id\""]
+}"""
+_CASES = "".join(f"""\n  '"{method}" '*) is='{json.dumps(answer)}' ;;""" for method, answer in _ANSWERS.items())
+STAND_IN = f"""while IFS= read -r line; do
+said=$(printf '%s\\n' "$line" | awk '{_REQUEST}')
+case $said in
+  ' '* | *' ' | *' null') continue ;;{_CASES}
+  *) is='{{}}' ;;
+esac
+printf '{{"jsonrpc": "2.0", "id": %s, "result": %s}}\\n' "${{said#* }}" "$is"
+done"""
+"""An MCP server in the shell, where ours cannot start: Claude Code hides a failed one for a quarter of an hour."""
+SERVER_LINE = f'run={RUN}; [ -x "$run" ] && exec "$run" mcp\n{STAND_IN}'
+"""Starts our MCP server; a colleague may have only the files of `init`."""
 PLACES = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RECOLLECT_HOME")
 """Variables that locate our files; Codex passes a server only the variables that its configuration names."""
 READING = ("search", "get", "why", "brief", "last", "learn list", "learn show", "log show", "status")
@@ -223,8 +247,7 @@ class HostFiles:
     def place(self, file: str) -> Path:
         """The file that a host reads under this name.
 
-        A link may lead to a file of the same name in the user's home, where people keep configuration; a repository's
-        link must not make us write any other file.
+        A link may lead to a file of that name in the user's home; a repository's link must not make us write another.
         """
         if self.user:
             return users_file(file, self.environ).resolve()
@@ -246,12 +269,19 @@ def users_file(file: str, environ: Mapping[str, str]) -> Path:
 def write_launcher(state: Path, python: str) -> str:
     """Write the launcher, one for all projects of the user. Returns why that failed, or an empty text."""
     quoted = shlex.quote(python)
-    text = (
-        "#!/bin/sh\n# Written by `recollect init`: runs the Recollect that ran it last.\n"
-        f'[ -x {quoted} ] && exec {quoted} -P -m recollect "$@"\n'
-        '[ "$1" = hook ] && exit 0\n'
-        f"echo recollect: {quoted} is gone. Install Recollect again, then run: recollect init >&2\nexit 3\n"
-    )
+    text = f"""#!/bin/sh
+# Written by `recollect init`: runs the Recollect that ran it last.
+python={quoted}
+[ "$1" != mcp ] && [ -x "$python" ] && exec "$python" -P -m recollect "$@"
+[ "$1" = hook ] && exit 0
+if [ "$1" = mcp ]; then
+[ -x "$python" ] && "$python" -P -m recollect "$@" && exit
+{STAND_IN}
+exit
+fi
+echo "recollect: $python is gone. Install Recollect again, then run: recollect init" >&2
+exit 3
+"""
     try:
         write_path(state / LAUNCHER, text, mode=0o700)
     except RecollectError as error:
@@ -286,7 +316,7 @@ def additions(target: HostFiles, host: str) -> list[Addition]:
     if host == "codex":
         pairs = {**server, "env_vars": list(PLACES)}.items()
         body = "\n".join([f"[mcp_servers.{SERVER}]", *(f"{name} = {_toml(value)}" for name, value in pairs)])
-        if target.data is not None and _codex_roots(target) is None:
+        if _may_name(target) and _codex_roots(target) is None:
             body += f"\n\n[{CODEX_SANDBOX}]\nwritable_roots = {_toml([_from_home(target)])}"
         return [*_hooks(".codex/hooks.json", host), Addition(file=CODEX_SETTINGS, body=body)]
     settings = ".claude/settings.json" if target.user else CLAUDE_CODE_SETTINGS
@@ -298,8 +328,9 @@ def additions(target: HostFiles, host: str) -> list[Addition]:
         *_hooks(settings, host),
         *(Addition(file=settings, path=("permissions", "allow"), value=rule, item=True) for rule in allowed),
     ]
-    if target.data is not None:  # Claude Code joins the lists of all settings files
+    if _may_name(target):  # Claude Code joins the lists of all settings files
         found.append(Addition(file=settings, path=CLAUDE_CODE_ROOTS, value=_from_home(target), item=True))
+    if not target.user:
         found.append(Addition(file=settings, path=("enabledMcpjsonServers",), value=SERVER, item=True))
     servers = ".claude.json" if target.user else ".mcp.json"
     return [*found, Addition(file=servers, path=("mcpServers", SERVER), value=server)]
@@ -316,23 +347,28 @@ def _toml(value: Any) -> str:
 
 def _from_home(target: HostFiles) -> str:
     """The folder of the space, as `~/…` if it is in the user's home."""
-    folder, home = str((target.data or Path()).resolve()), target.environ.get("HOME")
-    inside = home and Path(folder).is_relative_to(Path(home).resolve())
-    return f"~/{Path(folder).relative_to(Path(home or '').resolve())}" if inside else folder
+    folder, home = (target.data or Path()).resolve(), Path(target.environ.get("HOME") or "/nonexistent").resolve()
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
+
+
+def _may_name(target: HostFiles) -> bool:  # no path of this machine
+    return target.data is not None and _from_home(target).startswith("~/")
 
 
 def sandbox_note(target: HostFiles, host: str) -> str:
     """What the user must add by hand so that commands in the host's sandbox may write the space's folder."""
-    file = _codex_roots(target) if host == "codex" and not target.user else None
+    settings = {"claude-code": ".claude/settings.json", "codex": CODEX_SETTINGS}
+    file = _codex_roots(target) if host == "codex" else None
+    if target.user or host not in settings or (file is None and _may_name(target)):
+        return ""
+    why = f"{file} already configures Codex's sandbox"
     if file is None:
+        file, why = users_file(settings[host], target.environ), "The memory is outside your home"
+    folder, said = _from_home(target), read(file) or ""
+    if _toml(folder) in said or _toml(str((target.data or Path()).resolve())) in said:
         return ""
-    listed: Sequence[str] = _codex_sandbox(read(file) or "").get("writable_roots") or ()
-    if {_from_home(target), str((target.data or Path()).resolve())} & {*listed}:
-        return ""
-    return (
-        f"{file} already configures Codex's sandbox. To let commands write the memory, add this to "
-        f"writable_roots of [{CODEX_SANDBOX}]: {_toml(_from_home(target))}"
-    )
+    place = f"writable_roots of [{CODEX_SANDBOX}]" if host == "codex" else ".".join(CLAUDE_CODE_ROOTS)
+    return f"{why}. To let sandboxed commands write it, add this to {place} in {file}: {_toml(folder)}"
 
 
 def _codex_roots(target: HostFiles) -> Path | None:

@@ -1,18 +1,15 @@
 """Edits the configuration files of hosts for `init` and `uninstall`, and tests them for `doctor --host`.
 
-Every insertion is recorded beside the store, or for all projects in the user's state folder, so that each file can be
-restored byte for byte. The Claude Code plugin brings its own hooks: where it is enabled, we write nothing for that host
-and remove earlier insertions.
+Insertions are recorded beside the store, or for all projects in the user's state folder, to be taken out again. Where
+the Claude Code plugin is enabled, which brings its own hooks, we write nothing and remove earlier insertions.
 
-The test runs the commands in a host's files as the host would. Its payload names no session, so it leaves no trace in
-the memory.
+The test runs the commands as the host would, in no session.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -30,6 +27,7 @@ from recollect.hosts.host_files import (
     CLAUDE_CODE_SETTINGS,
     END,
     HOOKS,
+    NO_VERSION,
     RUN,
     Addition,
     HostFiles,
@@ -350,41 +348,24 @@ _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 
 
 def try_server(line: str, root: Path) -> tuple[str, bool]:
-    began = time.monotonic()
-    pipe = subprocess.PIPE
-    with subprocess.Popen(["/bin/sh", "-c", line], cwd=root, stdin=pipe, stdout=pipe, stderr=pipe) as server:
-        alarm = threading.Timer(SECONDS, server.kill)
-        alarm.start()
-        try:
-            _asked(server, 1, "initialize", _HELLO)
-            _send(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-            tools = _asked(server, 2, "tools/list", {})["tools"]
-            free = next(tool["name"] for tool in tools if not tool["inputSchema"].get("required"))
-            _asked(server, 3, "tools/call", {"name": free, "arguments": {}})
-        except (OSError, ValueError, LookupError, StopIteration, TypeError) as error:
-            server.kill()
-            assert server.stderr is not None
-            said = server.stderr.read().decode("utf-8", "replace").strip()[-200:]
-            return f"failed: {said or error!r}", False
-        finally:
-            alarm.cancel()
-        server.kill()
-    return f"{len(tools)} tools, {free} answers in {round((time.monotonic() - began) * 1000)} ms", True
-
-
-def _send(server: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
-    assert server.stdin is not None
-    server.stdin.write(json.dumps(message).encode() + b"\n")
-    server.stdin.flush()
-
-
-def _asked(server: subprocess.Popen[bytes], id: int, method: str, given: dict[str, Any]) -> dict[str, Any]:
-    _send(server, {"jsonrpc": "2.0", "id": id, "method": method, "params": given})
-    assert server.stdout is not None
-    for line in server.stdout:
-        if (message := json.loads(line)).get("id") == id:
-            return dict(message["result"])
-    raise ValueError(f"no answer to {method}")
+    asked = [("initialize", _HELLO), ("tools/list", {}), ("tools/call", {"name": "status", "arguments": {}})]
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+        for id, (method, params) in enumerate(asked)
+    ]
+    given, began, said = "\n".join([*lines, ""]).encode(), time.monotonic(), ""
+    try:
+        done = subprocess.run(["/bin/sh", "-c", line], cwd=root, input=given, capture_output=True, timeout=SECONDS)
+        said = done.stderr.decode("utf-8", "replace").strip()[-200:]
+        hello, listed, called = (json.loads(answer)["result"] for answer in done.stdout.splitlines())
+        if hello["serverInfo"]["version"] == NO_VERSION:
+            raise ValueError("the launcher cannot start Recollect. Run: recollect init")
+        if called["isError"]:
+            raise ValueError(called["content"][0]["text"])
+        took = round((time.monotonic() - began) * 1000)
+        return f"{len(listed['tools'])} tools, status answers in {took} ms", True
+    except (OSError, ValueError, LookupError, TypeError, subprocess.TimeoutExpired) as error:
+        return f"failed: {said or error}", False
 
 
 def _notes(project: Project, doubled: list[str], environ: Mapping[str, str]) -> Iterator[str]:

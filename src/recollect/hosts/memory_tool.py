@@ -1,21 +1,20 @@
 """The memory tool of Anthropic's API (`memory_20250818`), for the SDK's tool runner: this memory shown as files.
 
-Paths name records and are never opened, so no path leads outside. A command that is not allowed gets a tool error that
-says what to do instead.
+Paths name records and are never opened.
 
     /memories/ROOT.md, INDEX.md            read-only
     /memories/logs/2026-03-02.md           append-only, today's
     /memories/learnings/NAME.md            may be created, edited, renamed, deleted (archived)
     /memories/daily|weekly|monthly|themes  read-only
 
-A learning's file is the block that agents are shown. An edited file is read leniently: labels in bold, as headings or
-plain, in any order, fields over several lines. Prose without labels is divided among the fields by its words.
+A learning's file is the block that agents are shown.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
@@ -71,7 +70,12 @@ class MemoryTool(BetaAbstractMemoryTool):
             mark = _mark(_learning(memory, path, folder, name)) if folder == LEARNINGS else ""
             text = _numbered(_text(memory, folder, name), lines)
             return f"Here's the content of {path}{mark} with line numbers:\n{text}"
-        shown = _listed(memory, folder, LISTED) if folder else _everything(memory)
+        shown = _listed(memory, folder, LISTED) if folder else []
+        for file, read in () if folder else _FILES.items():
+            with suppress(NotFound):
+                shown += [f"read-only\t{TOP}/{file}"] if read(memory) else []
+        for each in () if folder else FOLDERS:
+            shown += [f"folder\t{TOP}/{each}/", *_listed(memory, each, SHOWN)]
         return f"Here're the files and directories in {path}, each with what you may do with it:\n" + "\n".join(shown)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
@@ -210,14 +214,6 @@ def _read_only(memory: Memory, path: str) -> str:
 # --- Listings
 
 
-def _everything(memory: Memory) -> list[str]:
-    lines = [f"read-only\t{TOP}/{name}" for name in _FILES if _there(memory, name)]
-    for folder in FOLDERS:
-        lines.append(f"folder\t{TOP}/{folder}/")
-        lines += _listed(memory, folder, SHOWN)
-    return lines
-
-
 def _listed(memory: Memory, folder: str, most: int) -> list[str]:
     if folder == LEARNINGS:
         learnings, total = memory.learnings.page(limit=most)
@@ -243,13 +239,6 @@ def _names(memory: Memory, folder: str) -> list[str]:
 
 def _mark(learning: Learning) -> str:
     return " (from outside, not adopted by a person)" if learning.trust == "external" else ""
-
-
-def _there(memory: Memory, name: str) -> bool:
-    try:
-        return bool(_FILES[name](memory))
-    except NotFound:
-        return False
 
 
 def _numbered(text: str, between: Sequence[int] | None) -> str:

@@ -35,7 +35,7 @@ NOTE = (
     "A final message may hold lines `DISCOVERY[blocker]: …` (also constraint, pattern, decision), `TOPIC: …`, "
     "`DONE: …` and `OPEN: …`: they are kept."
 )
-NOTHING = "Nothing is remembered yet."
+NOTHING = "Nothing is logged yet. What was learned is given with the prompts that it fits."
 ROOT_FILE, INDEX_FILE = "ROOT.md", "learnings/INDEX.md"
 REVIEWS_SHOWN = 5  # of the decisions that are due; chosen, the count names the others
 AWAY = 7  # days without an entry after which the brief says so
@@ -61,6 +61,22 @@ _OVER = lazy(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+)
 _KEPT = lazy(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)")
 
 
+PARTS = {
+    "waiting": ("Waiting", "for a person"),
+    "stand": ("Where things stand", "the last entry, or where a session broke off"),
+    "rules": ("What people asked for", "entries of type user and feedback"),
+    "open": ("Left open", "topics of the last weeks"),
+    "topics": ("Topics alive now", "many and recent entries"),
+    "learned": ("Learned", "what helped most or was taught last"),
+    "decided": ("Decisions that bind", "pinned ones, then the latest"),
+    "pointers": ("Where to look", "entries of type reference"),
+    "themes": ("Themes of findings", "their index"),
+    "map": ("All other topics", "by their last mention"),
+    "entries": ("Latest entries", "what nothing above tells"),
+}
+"""Headings of the parts by name, and why each is given; the other parts are of rings."""
+
+
 @record
 class Brief:
     """Its text, the names of its parts in order, and for each part how many more lines found no room."""
@@ -75,7 +91,6 @@ class Part:
     """A section; `more` tells how many lines found no room, with the `beyond` that are not among `lines`."""
 
     name: str
-    heading: str
     lines: tuple[str, ...]
     share: float
     more: str = ""
@@ -90,10 +105,7 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
     page = split_frontmatter(ctx.vault.read(ROOT_FILE) or "")[1]
     index = [line for line in quote(split_frontmatter(ctx.vault.read(INDEX_FILE) or "")[1], below=4) if line.strip()]
-    rings = [
-        Part(name=name, heading=f"From ring {_said(name)}", lines=lines, share=0.12)
-        for name, lines in ctx.rings.ask(ctx, _ring)
-    ]
+    rings = [Part(name=name, lines=lines, share=0.12) for name, lines in ctx.rings.ask(ctx, _ring)]
     fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), "", BRIEF_END]
     with ctx.db.read(ctx.space) as tx:
         held = waiting(tx, ctx, aside=aside)
@@ -101,7 +113,7 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
         parts = [
             *told.parts(page),
             *rings,
-            Part(name="themes", heading="Themes of findings", lines=tuple(index), share=0.1),
+            Part(name="themes", lines=tuple(index), share=0.1),
         ]
         whole = left = room.characters - sum(map(room.cost, [*fixed, *held]))
         shown: list[tuple[str, list[str]]] = []
@@ -114,7 +126,7 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
         above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
         mapped = _map(told.others, told.total - above, today, left, room)
         more = told.entries("\n".join(mapped))
-        latest = Part(name="", heading="Latest entries", lines=tuple(more.values()), share=1)
+        latest = Part(name="entries", lines=tuple(more.values()), share=1)
         entries = _fitted(latest, left - sum(map(room.cost, mapped)), room)
         over["entries"] = len(latest.lines) - len({*latest.lines} & {*entries})
         told_by = {line.rpartition(" → ")[2]: line for _, some in [*shown, ("", entries)] for line in some}
@@ -187,21 +199,21 @@ class _Telling:
         """The parts before the map. `page` is ROOT.md, for what people said and for lessons of the last months."""
         kept = [found for line in page.split("\n") if (found := _KEPT.fullmatch(line))]
         self._told.update(one[4] for one in kept)
-        yield Part(name="stand", heading="Where things stand", lines=tuple(self._stand()), share=0.15)
+        yield Part(name="stand", lines=tuple(self._stand()), share=0.15)
         rules = [_kept(one) for one in kept if one[2] != "reference"]
         pointers = [_kept(one) for one in kept if one[2] == "reference"]
         over = _OVER.search(page)
         kept_over, pointers_over = map(int, over.groups()) if over else (0, 0)
         more, lines = "{} more, in `recollect log tree root` and its overflow file", tuple(rules)
-        yield Part(name="rules", heading="What people asked for", lines=lines, share=0.2, more=more, beyond=kept_over)
+        yield Part(name="rules", lines=lines, share=0.2, more=more, beyond=kept_over)
         waiting = tuple(islice(self._left_open(), OPEN_SHOWN))
-        yield Part(name="open", heading="Left open", lines=waiting, share=0.15)
+        yield Part(name="open", lines=waiting, share=0.15)
         alive = tuple(islice(self._alive(), ALIVE))
-        yield Part(name="topics", heading="Topics alive now", lines=alive, share=0.25)
-        yield Part(name="learned", heading="Learned", lines=tuple(self._learned(page)), share=0.15)
-        yield Part(name="decided", heading="Decisions that bind", lines=tuple(self._decided()), share=0.15)
+        yield Part(name="topics", lines=alive, share=0.25)
+        yield Part(name="learned", lines=tuple(self._learned(page)), share=0.15)
+        yield Part(name="decided", lines=tuple(self._decided()), share=0.15)
         more, lines = "{} more: `recollect search WORDS`", tuple(pointers)
-        yield Part(name="pointers", heading="Where to look", lines=lines, share=0.08, more=more, beyond=pointers_over)
+        yield Part(name="pointers", lines=lines, share=0.08, more=more, beyond=pointers_over)
 
     def entries(self, mapped: str) -> dict[str, str]:
         """Lines of single entries that nothing above tells, newest first; nearly the same ones are one with a count."""
@@ -246,11 +258,20 @@ class _Telling:
         if (away := self._away()) >= AWAY:
             day = day_of(self._latest[0].at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
-        broken_off = sessions.broken_off(self._tx, but=self._session)
-        left = [one for one in self._latest if one.id not in self._told] or self._latest
-        last = next((one for one in left if broken_off or not self._is_empty(one)), left[0])
-        said = "The last session broke off after" if broken_off else "Last entry"
-        yield f"- {said}: {_titled(last, self._left(last), self._is_new)} → {self._tell(last)}"
+        latest = {one.id: one for one in self._latest}
+        which = "The last"
+        for session, asked in sessions.broken_off(self._tx, now=self._now, but=self._session)[:3]:
+            entry = next((latest.get(id) for id, _ in topics.last_of(self._tx, session=session.id)), None)
+            said = f"{self._headed(entry)} → {self._tell(entry)}" if entry else _cut(asked)
+            yield f"- {which} session broke off after: {said}"
+            which = "Another"
+        if which == "The last":
+            left = [one for one in self._latest if one.id not in self._told] or self._latest
+            last = next((one for one in left if not self._is_empty(one)), left[0])
+            yield f"- Last entry: {self._headed(last)} → {self._tell(last)}"
+
+    def _headed(self, one: Told) -> str:
+        return _titled(one, self._left(one), self._is_new)
 
     def _open_in(self, topic: str) -> list[tuple[Told, str]]:
         """What is open in a topic, newest first, each with the entry that says so."""
@@ -293,7 +314,7 @@ class _Telling:
                 continue
             if row.entries == 1 and _words(row.name) <= _words(new.title):
                 self.others.remove(row)
-                yield f"- {_titled(new, (), self._is_new)} ({self._age(row.last_at)}d) → {self._tell(new)}"
+                yield f"- {_titled(new, (), self._is_new)} ({self._ago(row)}) → {self._tell(new)}"
             else:
                 said = gist(new.text)
                 yield self._line(row, new, said if tells(said) and self._is_new(said) else new.title)
@@ -303,7 +324,7 @@ class _Telling:
         self.others.remove(row)
         name, words = _words(row.name), _words(said)
         self._titles.append(name)
-        head = f"{_said(row.name)} ({counted(row.entries, 'entry')}, {self._age(row.last_at)}d)"
+        head = f"{_said(row.name)} ({counted(row.entries, 'entry')}, {self._ago(row)})"
         return f"- {head if words <= name or _alike(words, name) else f'{head}: {_cut(said)}'} → {self._tell(one)}"
 
     def _learned(self, page: str) -> Iterator[str]:
@@ -319,6 +340,10 @@ class _Telling:
             if said and id not in self._told:
                 self._told.add(id)
                 yield f"- {_cut(said)} → {id}"
+        known = {id for id, *_ in found}
+        for id, title, action in sessions.by_person(self._tx, LEARNED)[: max(LEARNED - len(found), 0)]:
+            if id not in known:
+                yield f"- {_said(title)}: {_cut(action)} {id}"
 
     def _decided(self) -> Iterator[str]:
         """Decisions that bind, without those that wait for a review and are listed above."""
@@ -328,6 +353,10 @@ class _Telling:
 
     def _age(self, at: int) -> int:
         return max((self._today - day_of(at, self._zone)).days, 0)
+
+    def _ago(self, row: TopicRow) -> str:
+        days = self._age(row.last_at)
+        return f"{days}d" if days else "today"
 
     def _away(self) -> int:
         return self._age(self._latest[0].at) if self._latest else 0
@@ -379,7 +408,7 @@ def _period(month: str, today: date) -> str:
 
 def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
     """The lines of a part that fit, below their heading; nothing at all when none does."""
-    head = ["", f"### {part.heading}"]
+    head = ["", f"### {PARTS[part.name][0] if part.name in PARTS else f'From ring {_said(part.name)}'}"]
     allowed -= sum(map(room.cost, head)) + (room.cost("- " + part.more.format(9_999)) if part.more else 0)
     kept: list[str] = []
     for line in part.lines:

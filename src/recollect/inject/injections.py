@@ -51,6 +51,8 @@ def remember_session(ctx: Context, given: SessionEvent, *, change: str) -> None:
             fresh=given.fresh,
             prompt=given.prompt,
         )
+        if "brief" in given.given:
+            sessions.told_broken_off(tx, now=now, but=session)
 
 
 def _record(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: Sequence[str], change: str) -> None:

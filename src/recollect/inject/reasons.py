@@ -1,8 +1,7 @@
 """Why a prompt is given what it is given: every candidate with the words that matched, and what held it back.
 
-For the page and `recollect last`; no hook loads it. Candidates are ranked in the pools in which `inject/prompt.py`
-ranks them, because a relevance depends on the others of its pool. The choice is not repeated: what was chosen comes in,
-and each other candidate is held against the bars in their order, here and in each ring.
+For the page and `recollect last`. Candidates are ranked in the pools of `inject/prompt.py`: a relevance depends on the
+others of its pool. Each that was not shown is held against the bars in their order.
 """
 
 from __future__ import annotations

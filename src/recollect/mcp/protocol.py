@@ -50,7 +50,9 @@ class ProtocolError(Exception):
 
 def answer(message: Any, acting: Acting, *, begun: bool = True) -> dict[str, Any] | None:
     """Answer a decoded message; None for a notification. `begun` says whether there is a memory here."""
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not _is_id(message.get("id")):
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return failure(INVALID_REQUEST, NOT_A_MESSAGE)
+    if type(message.get("id")) not in (type(None), str, int):
         return failure(INVALID_REQUEST, NOT_A_MESSAGE)
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
     if id is None or (method is None and ("result" in message or "error" in message)):
@@ -67,14 +69,16 @@ def failure(code: int, message: str, id: str | int | None = None) -> dict[str, A
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
 
 
-def _is_id(id: object) -> bool:
-    return id is None or (isinstance(id, str | int) and not isinstance(id, bool))
-
-
 def _result(method: str, params: dict[str, Any], acting: Acting, begun: bool) -> dict[str, Any]:
     match method:
         case "initialize":
-            return _initialized(params.get("protocolVersion"), begun)
+            asked = params.get("protocolVersion")
+            return {
+                "protocolVersion": asked if asked in VERSIONS else VERSIONS[-1],
+                "capabilities": {"tools": {"listChanged": True}, "resources": {}, "prompts": {}},
+                "serverInfo": {"name": "recollect", "title": "Recollect", "version": __version__},
+                "instructions": INSTRUCTIONS if begun else NO_MEMORY,
+            }
         case "ping":
             return {}
         case "tools/list":
@@ -92,15 +96,6 @@ def _result(method: str, params: dict[str, Any], acting: Acting, begun: bool) ->
         case "prompts/get":
             return _prompted(_text(params, "name"), params.get("arguments") or {}, acting)
     raise ProtocolError(NO_METHOD, f"no method {method[:80]!r}")
-
-
-def _initialized(version: object, begun: bool) -> dict[str, Any]:
-    return {
-        "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
-        "capabilities": {"tools": {"listChanged": True}, "resources": {}, "prompts": {}},
-        "serverInfo": {"name": "recollect", "title": "Recollect", "version": __version__},
-        "instructions": INSTRUCTIONS if begun else NO_MEMORY,
-    }
 
 
 def _called(name: str, given: object, acting: Acting) -> dict[str, Any]:
@@ -156,8 +151,7 @@ def _text(params: dict[str, Any], name: str) -> str:
 class Conversation:
     """One client on standard input and output: its name, and the memory after a call has opened it.
 
-    `begun` says whether there is a memory here; `opened` opens it. Without a memory the server still starts, with one
-    tool that says how to begin: some clients hide a server that failed for minutes, in every folder.
+    `begun` says whether there is a memory here; `opened` opens it. Without one the one tool says how to begin.
     """
 
     def __init__(self, begun: Callable[[], bool], opened: Callable[[], Memory], *, read_only: bool = False):

@@ -2,9 +2,8 @@
 
 The check is lenient: it accepts a number sent as text, and one item in place of a list.
 
-An answer is a few lines of text and a record with the same content, because some clients show their model the text,
-others the record. Stored words are joined to one line and escaped, so that a note cannot forge a heading or a verdict.
-Lines mark text from outside, and learnings and decisions that are out of use.
+An answer is a few lines of text and a record with the same content: clients show the one or the other. Stored words are
+escaped and in one line, so that a note cannot forge a heading or a verdict.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The tools: plain functions of a `Memory`, in the order in which clients list them.
 
-Docstrings and descriptions of arguments are written for models: first when to call a tool, then how. The whole list may
-cost a model at most 3,000 tokens. Rooms are imported by the first call.
+Their texts are written for models: first when to call a tool, then how. The whole list may cost at most 3,000 tokens.
 """
 
 from __future__ import annotations

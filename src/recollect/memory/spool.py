@@ -25,7 +25,7 @@ from recollect.core.learning import (
     Write,
 )
 from recollect.memory.memory import Facet, reads
-from recollect.store import events, sessions, spool
+from recollect.store import db, events, sessions, spool
 from recollect.text.storable import storable, storable_record
 
 TYPE_CHECKING = False
@@ -80,13 +80,17 @@ class Sessions(Facet):
         return said.get(agent) or said.get("", "")
 
     def at_a_glance(self, session: str) -> str:
-        """The number of learnings, and where the session before broke off, for the user of a session."""
+        """The number of learnings, and where sessions before broke off, for the user of a session."""
         from recollect.store.learnings import count_active
         from recollect.text.sentences import counted
 
         with self._ctx.db.read(self._ctx.space) as tx:
-            count, asked = count_active(tx), sessions.broken_off(tx, but=session)
-        return counted(count, "learning") + (f", last session broke off at: {asked}" if asked else "")
+            count, entries = count_active(tx), db.count(tx, "log_entries")
+            asked = [prompt for _, prompt in sessions.broken_off(tx, now=self._ctx.clock.now(), but=session)]
+        which = f"{len(asked)} sessions" if asked[1:] else "last session"
+        logged = counted(entries, "log entry") if entries else "nothing is remembered yet"
+        held = counted(count, "learning") if count else logged
+        return f"{held}, {which} broke off at: {'; '.join(asked)}" if asked else held
 
     def deliver(self, write: Write) -> bool:
         """Write what happened, or keep it in the spool; True when it is written.

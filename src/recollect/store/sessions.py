@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.core.clock import MINUTE
+from recollect.core.clock import DAY, MINUTE
 from recollect.core.records import loads, record
 from recollect.store.db import add_row_once, among, count, one, record_from, select, update
 
@@ -199,19 +199,31 @@ def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
     return tuple(reversed(prompts))
 
 
-def broken_off(tx: Tx, *, but: str) -> str:
-    """The last prompt of the session before, if its host was killed; empty when it ended well."""
-    last = latest_session(tx, but=but)
-    events = events_of(tx, last.id) if last else []
-    if last is None or not events or events[-1].event in _ANSWERED or not is_over(tx, last):
-        return ""
-    return next((each.why["prompt"] for each in reversed(events) if each.why.get("prompt")), "")
+def broken_off(tx: Tx, *, now: int, but: str) -> list[tuple[HostSession, str]]:
+    """Killed sessions of the last week that no start told of yet, each with its last prompt; the latest first."""
+    found = []
+    sql = "SELECT event, why, at FROM host_events WHERE space = :space AND session = :session AND event IN (:keys) "
+    last = f"{sql} ORDER BY at DESC, id DESC LIMIT 1"
+    for each in select(tx, HostSession, "host_sessions", "AND began_at >= :since AND pid > 0", since=now - 7 * DAY):
+        here = not each.transcript or os.path.isdir(os.path.dirname(each.transcript))  # not elsewhere
+        if each.id == but or not here or _runs(each.pid):
+            continue
+        for event, why, at in among(tx, last, (*PROMPTS, *_ANSWERED), session=each.id):
+            if event in PROMPTS and (prompt := loads(why).get("prompt")):
+                found.append((at, each, prompt))
+    return [(each, prompt) for _, each, prompt in sorted(found, key=lambda one: (-one[0], one[1].id))]
+
+
+def told_broken_off(tx: Tx, *, now: int, but: str) -> None:
+    """Remember that a start told of them: their process becomes a negative number."""
+    for each, _ in broken_off(tx, now=now, but=but):
+        update(tx, "host_sessions", {"id": each.id}, pid=-each.pid)
 
 
 def _runs(pid: int) -> bool:
     """Whether a process runs; an unknown one (0) counts as running."""
     try:
-        os.kill(pid, 0) if pid > 0 else None
+        os.kill(abs(pid), 0) if pid else None
     except ProcessLookupError:
         return False
     except OSError:

@@ -3,11 +3,9 @@
 A line that cannot be read, or is of an unknown kind, is skipped: hosts change their format without notice. What hosts
 put around a user's words (reminders, command echoes) is not the user's.
 
-And signs, in what an agent did, that a learning it was shown was used, ignored or contradicted; no verdicts. A
-learning's advice is its action: what it names to do, and what it says to leave (`instead of`, `never`). Used: the agent
-ran or wrote something that the advice names, or its words, which the user had not said. Ignored: it did what the advice
-says to leave, or the user corrected it towards the advice. Contradicted: agent or user says that the learning no longer
-holds. `benchmarks/signs.py` measures it.
+And signs, in what an agent did, that it used, ignored or contradicted the advice of a learning: its action, what that
+names to do and what it says to leave (`instead of`, `never`). `benchmarks/signs.py` measures
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ MESSAGE_LIMIT = 1_000_000  # characters kept of a message, a quarter of what is 
 
 _WRAPPED = lazy(
     r"<(system-reminder|environment_context|user_instructions|hook_context|command-message|command-name|"
-    r"local-command-(?:stdout|stderr|caveat)|task-notification)>"
+    r"local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)|task-notification)>"
     r".*?</\1>|\[Request interrupted by user[^\]\n]*\]",
     re.DOTALL,
 )
@@ -103,17 +101,16 @@ def own_words(text: str) -> str:
 
 
 _GOING_ON = """
-    accept again agree agreed ahead alright also amend another anything apply approve approved awesome back both build
-    carry check cleanup clear commit compile complete confirm confirmed continue cool correct definitely deploy done
-    else error everything exactly excellent execute fail failed failing failure far fine finish fix fixed format forward
-    give go going good got great green happy hello help hi keep later left let lgtm like lint look looking looks love
-    main make makes merge much nice nope now ok okay one option part pass passing perfect please point pr proceed push
-    ready really redo remaining rerun rest resume retry revert right run save second sense ship show skip sounds stage
-    start step stop suite summarise summarize super sure test tests thank thanks thing third tried try undo update wait
-    want way well wonderful work working works would wrong yeah yep yes yup
+    accept agreed ahead alright amend another anything apply approved awesome back build carry check cleanup clear
+    commit compile complete confirmed continue cool correct definitely deploy done else error everything exactly
+    excellent execute failing failure far fine finish fixed format forward give going good got great green happy hello
+    help hi keep later left let lgtm like lint looks love main makes merge much nice nope ok okay one option part
+    passing perfect please point pr proceed push ready really redo remaining rerun rest resume retry revert right run
+    save second sense ship show skip sounds stage start step stop suite summarise summarize super sure tests thanks
+    thing third tried try undo update wait want way well wonderful works wrong yeah yep yes yup
 """
 _RESUMING = """
-    ahead carry continue finish go going keep proceed remaining rest resume
+    ahead carry finish going keep proceed remaining rest resume
     weiter weitermachen fortsetzen continuer continuez poursuis sigue seguir continúa adelante continuar siga segue
     continua avanti procedi verder doorgaan dalej kontynuuj дальше продолжай продолжить далі продовжуй devam fortsätt
     fortsett fortsæt jatka pokračuj pokračovat συνέχισε 继续 繼續 続けて 続き 계속 تابع استمر המשך जारी lanjut lanjutkan
@@ -132,17 +129,28 @@ def resumes(terms: Iterable[str]) -> bool:
 
 
 def goes_on(request: str) -> bool:
-    """Whether a request names nothing of its own, and so belongs to the work before it: "yes", "run the tests".
+    """Whether a request names no work of its own, and so belongs to the work before it: "yes", "run the tests".
 
-    One plain word, or up to three with a mark after each, names no work in any language: "weiter", "好的，继续". Longer
-    requests are recognised in English alone.
+    One plain word, or up to three with a mark after each, names no work in any language: "weiter", "好的，继续". In
+    English a short one with few new words goes on if it answers ("yes, raise it") or points back ("that worked").
     """
-    if all(term in _stems(_GOING_ON) or term.isdigit() for term in terms(request)):
+    new = [term for term in terms(request) if term not in _stems(_GOING_ON) and not term.isdigit()]
+    if not new:
         return True
     words = _MARKS.sub(" \n", request).split("\n")
-    return len(words) <= 3 and all(map(_is_plain, words))
+    if len(words) <= 3 and all(map(_is_plain, words)):
+        return True
+    return len(request.split()) <= SHORT and len(new) <= FEW_NEW and bool(_POINTS.search(request))
 
 
+# Words; chosen on 344 follow-ups. docs/experiments.md has figures on others.
+SHORT, FEW_NEW = 8, 2
+_POINTS = lazy(
+    r"(?i:^(?:y|ye[aps]+h?|yup|nope|still|not|ok|okay|k|sure|great|good|perfect|thanks|hmm+|uh+|oh|ah|actually|right|wait"
+    r"|also|and|but|or|plus|then|instead|same)\b"
+    r"|\b(?:its?|th(?:is|at|ese|ose|em|ey)|same|still|again|instead|too|both|previous|above|rest|others?)\b)"
+    r"|(?:^|[\s(#])(?:\d{1,3}|[A-HJ-Z])(?=[\s,!?:)]|\.?$)"  # an item of a list, or an option
+)
 _MARKS = lazy(r"[,.!?;:…،؛؟।]+\s+(?=\S)|[。，、！？]+\s*(?=\S)")  # auth.ts has no mark
 _WORD_LETTERS, _HAN_LETTERS, _SYLLABLES = 13, 3, 6  # chosen: "einverstanden"; "没问题"; "お願いします", "감사합니다"
 

@@ -12,7 +12,9 @@ from recollect.text.transcript import goes_on, resumes
     "asked",
     """yes|continue|thanks!|ok do it|run the tests|fix it|commit|Yes, please go ahead.|go on|looks good, commit|
     try again|now run the test suite again|option 2|perfect, thank you so much|fix the failing tests|lgtm, merge it|
-    both please|do the second one|what else is left?|keep going|undo that|retry|no, stop|sounds good""".split("|"),
+    both please|do the second one|what else is left?|keep going|undo that|retry|no, stop|sounds good|yes, raise it|
+    still broken|that worked, thanks|no, it still crashes|not true|fix 4|address 3, 8 and 11|yes, option B|
+    is this merged?|perfect, reverted now|make that change""".split("|"),
 )
 def test_goes_on(asked: str) -> None:
     assert goes_on(asked)
@@ -22,7 +24,9 @@ def test_goes_on(asked: str) -> None:
     "asked",
     """Fix login|Add tests for the parser|Why is CI red?|Rename the user table|bump pydantic|commit hooks fail here|
     Update the README|explain src/app.py|Deploy staging to Frankfurt|use uv instead of pip|Run the migration|
-    Is the cache thread-safe?|write a changelog|no, use PostgreSQL""".split("|"),
+    Is the cache thread-safe?|write a changelog|no, use PostgreSQL|release 3.0.1|ok, add a dark mode to the page|
+    refactor this module and move its tests to the package|I want dark mode|
+    Rename it to billing_queue in all files""".split("|"),
 )
 def test_names_work_of_its_own(asked: str) -> None:
     assert not goes_on(asked)
