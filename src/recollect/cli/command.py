@@ -63,6 +63,32 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 
+_MOVED = {
+    "learn": "rate promote",
+    "log": "tree compact",
+    "decision": "review preserve wisdom calibration",
+    "staged": "consolidate index merge-driver",
+    "theme": "finding",
+    "task": "observe feedback outcome discovery",
+    "model": "pending apply embed",
+    "store": "backup restore verify rebuild export import purge migrate vault db",
+    "host": "pause uninstall trust token",
+}
+OLD_NAMES = {verb: f"{noun} {verb}" for noun, verbs in _MOVED.items() for verb in verbs.split()} | {
+    "around": "get --around 3",
+    "recall": "search --kind log",
+    "decisions": "decision list",
+    "review-queue": "decision due",
+    "stage": "staged add",
+    "ages": "staged list",
+    "restore-entry": "staged restore",
+    "refactor": "staged split",
+    "themes": "theme",
+    "models": "model",
+}
+"""Names of commands before version 0.2. They still run in 0.2; the next version drops them."""
+
+
 class Commands(click.Group):
     """Knows the names and one-line help of its commands without importing them."""
 
@@ -99,6 +125,9 @@ def recollect(offline: bool) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code: 0 fine, 1 no, 2 bad use, 3 the environment."""
+    if arguments and (new := OLD_NAMES.get(arguments[0])):
+        click.echo(f"recollect: {arguments[0]} is now called {new}; the next version drops the old name", err=True)
+        arguments = [*new.split(), *arguments[1:]]
     try:
         code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -147,15 +176,28 @@ def said(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+LEAST_ROOM = 20  # columns that a terminal must leave for the last column to be wrapped
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], empty: str = "") -> str:
-    """Aligned columns; `empty` when there are no rows."""
+    """Aligned columns; `empty` when there are no rows. On a terminal the last column is wrapped below itself."""
     if not rows:
         return empty
     lines = [[*headings], *([" ".join(str(cell).splitlines()) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+    before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    room = 0
+    if sys.stdout is not None and sys.stdout.isatty():
+        from shutil import get_terminal_size
+        from textwrap import wrap
+
+        room = get_terminal_size().columns - before
+    told = []
+    for *cells, last in lines:
+        start = "".join(cell.ljust(width + 2) for cell, width in zip(cells, widths, strict=False))
+        parts = wrap(last, room) if LEAST_ROOM < room < len(last) else [last]
+        told += [f"{start if not at else ' ' * before}{part}".rstrip() for at, part in enumerate(parts)]
+    return "\n".join(told)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
