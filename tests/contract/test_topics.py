@@ -461,7 +461,8 @@ def test_what_is_opened_again_after_it_was_done_is_open(at: Turns) -> None:
     at.turn("s-1", "Again", "DONE: staging keys")
     assert at.rows()["Key rotation"].state == "done"
     at.turn("s-1", "They leaked", "Again.\nOPEN: staging keys")
-    assert "They leaked; left open: staging keys → log/2026-03-02#3" in told(at.memory)["Where things stand"]
+    said = "Rotate the signing keys; left open: staging keys → log/2026-03-02#3"
+    assert said in told(at.memory)["Where things stand"]
     at.memory.journal.add(NewEntry(text="DONE: staging keys\nTOPIC: Key rotation"))  # by a person
     assert "left open" not in at.memory.sessions.brief().text.lower()
 
@@ -471,7 +472,7 @@ def test_an_item_is_open_under_the_first_topic_of_its_entry_alone(at: Turns) -> 
     at.turn("s-2", "Refund webhooks undo a status twice", "TOPIC: Webhook replays\nOPEN: replay the events of March")
     assert at.memory.topics.show("Refund webhooks").topic.entries == 2, "the second is alike"
     at.turn("s-3", "Translate the onboarding mails to French", "All mails are French.")
-    assert "- Webhook replays (1 entry, 0d): replay the events" in told(at.memory)["Left open"]
+    assert "- Webhook replays (1 entry, today): replay the events" in told(at.memory)["Left open"]
     at.memory.topics.close("Webhook replays")
     assert "replay the events of March" not in at.memory.sessions.brief().text
     at.turn("s-4", "Refund webhooks are sorted", "TOPIC: Refund webhooks\nDONE: sorted by time")

@@ -104,6 +104,7 @@ class Checks:
     alike: Similarity | None
     judge: Judge | None
     met: dict[str, list[str]]
+    """For each entry that was compared, how: which claim met which, and why."""
 
     def beside(self, one: Aged, others: Sequence[Aged]) -> list[Neighbours]:
         """This staged entry with each other one near it, as two texts of which one is newer; sure answers first."""

@@ -293,8 +293,9 @@ def _of(words: Sequence[str]) -> Iterator[_Candidate]:
 
 
 def _kept(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of a name: no articles, and no preposition at the end; none where all are odd."""
-    kept = [word for word in words if _plain(word) not in _ARTICLES]
+    """The words of a name: no article but after a preposition, no preposition at the end; none where all are odd."""
+    low = [_plain(word) for word in words]
+    kept = [word for at, word in enumerate(words) if low[at] not in _ARTICLES or (at and low[at - 1] in _LINKS)]
     while kept and _plain(kept[-1]) in _LINKS | _NOT:
         kept.pop()
     if all(_ODD.fullmatch(word) for word in kept):

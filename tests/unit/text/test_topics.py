@@ -43,7 +43,7 @@ def best(*titles: str) -> str:
             "caddyfile: nested quotes formatted incorrectly by fmt",
         ),
         ("chore (internal): remove goimports", "internal: remove goimports"),
-        ("only increment the version if a silence is added", "Only increment version if silence is added"),
+        ("only increment the version if a silence is added", "Only increment version if a silence is added"),
         (
             "fix: ignore unsupported errors when trying to flush everything that is left over",
             "Ignore unsupported errors",
