@@ -672,8 +672,8 @@ MUTANTS = (
     Mutant(
         name="hook: modules of the project in our process",
         where="hosts:write_launcher",
-        old="exec {quoted} -P -m recollect",
-        new="exec {quoted} -m recollect",
+        old='exec "$python" -P -m recollect',
+        new='exec "$python" -m recollect',
         tests=(f"{SETUP}::test_the_command_works_without_a_path_and_past_a_hostile_module",),
     ),
     Mutant(

@@ -29,7 +29,7 @@ def topic(name: str, entries: int = 1, days: int = 0) -> TopicRow:
 
 @given(st.lists(_line, max_size=300), st.sampled_from([ROOM, CODEX]), st.integers(0, 10_000))
 def test_a_part_takes_no_more_than_it_may(lines: list[str], room: ContextBudget, allowed: int) -> None:
-    part = Part(name="p", heading="p", lines=tuple(lines), share=1, more="{} more: `recollect`")
+    part = Part(name="p", lines=tuple(lines), share=1, more="{} more: `recollect`")
     text = "\n".join(_fitted(part, allowed, room))
     assert len(text.encode("utf-16-le")) // 2 <= allowed
     assert room.tokens is None or tokens(text) * room.characters <= allowed * room.tokens
