@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import AGENT, PERSON, STRANGER, Opener
+from hooks import Hooks
 from recollect import BadInput, Learning, Memory, NotFound, Refused, ScriptedClock
 from recollect.text.frame import ContextBudget, section
 from recollect.text.tokens import tokens
@@ -107,15 +108,59 @@ def test_a_learning_is_still_tried_after_its_first_decay(memory: Memory, clock: 
     assert shown(memory) == [kept.id]
 
 
-def test_two_learnings_that_wait_in_the_inbox_as_contradicting_are_not_shown_together(memory: Memory) -> None:
-    one = memory.learn(learning(title="Always retry failed stripe webhooks")).learning
-    other = memory.learn(learning(title="Never retry failed stripe webhooks"), anyway=True).learning
+def at_odds(memory: Memory) -> tuple[str, str]:
+    """Two learnings that wait in the inbox as contradicting."""
+    one, other = (memory.learnings.remember(f"{word} retry failed stripe webhooks") for word in ("Always", "Never"))
     waiting = memory.inbox.waiting()
-    assert {waiting[0].subject, waiting[0].other} == {one.id, other.id}
+    assert {waiting[0].subject, waiting[0].other} == {one.learning.id, other.learning.id}
+    return one.learning.id, other.learning.id
+
+
+def test_two_learnings_that_wait_in_the_inbox_as_contradicting_are_not_shown_together(memory: Memory) -> None:
+    pair = at_odds(memory)
+    for id in pair:  # proven, so that one slot for what is on trial does not decide
+        with_verdicts(memory, id, 3)
     both = {"title": "retry failed stripe webhooks"}
     assert len(shown(memory, **both)) == 1
-    memory.inbox.resolve(waiting[0].number, "keep-both")
-    assert set(shown(memory, task="task-2", **both)) == {one.id, other.id}
+    with pytest.raises(Refused, match="resolve it first"):
+        shown(memory, task="task-3", learnings=pair)
+    memory.inbox.resolve(memory.inbox.waiting()[0].number, "keep-both")
+    assert set(shown(memory, task="task-2", **both)) == {*pair}
+    assert shown(memory, task="task-3", learnings=pair) == [*pair]
+
+
+def test_what_contradicts_a_learning_of_an_earlier_prompt_is_not_shown_in_that_session(
+    memory: Memory, environ: dict[str, str]
+) -> None:
+    for id in at_odds(memory):
+        with_verdicts(memory, id, 3)
+    hooks = Hooks(memory.project.root, environ)
+    asked = "retry failed stripe webhooks"
+    assert "retry failed stripe webhooks" in hooks.fire("UserPromptSubmit", prompt=asked)
+    assert hooks.fire("UserPromptSubmit", prompt=asked) == ""
+
+
+SMALL_TALK = """
+    thanks|ok|go on|keep going|good morning|the second one|previous|explain|never|always, please|is it done?|looks good
+    looks good to me|push it|run it again|what next?|make it shorter|I don't know|be careful|no, the other one|stop
+"""
+
+
+def test_a_prompt_without_a_subject_is_shown_nothing(memory: Memory) -> None:
+    """In a small store one everyday word is rare, and so a full match of a prompt that says nothing else."""
+    for said in (
+        "Thanks to Ada the second retry loop is gone",
+        "Never push the previous image: explain what runs in the pipeline next",
+        "Always stop the morning job before it is done, good or not",
+        "Keep the shorter names; be careful, one does not know which looks ok",
+        "Go through the other queue first when the worker is back",
+    ):
+        with_verdicts(memory, memory.learnings.remember(said, anyway=True).learning.id, 2)
+    for prompt in SMALL_TALK.strip().replace("\n", "|").split("|"):
+        given, considered = given_and_why(memory, prompt)
+        assert given == set(), prompt
+        assert all(one.held_back for one in considered)
+    assert given_and_why(memory, "stop the retry loop")[0]
 
 
 def test_a_learning_past_its_trial_does_not_take_the_slot(memory: Memory) -> None:
@@ -365,7 +410,10 @@ def test_what_a_prompt_is_given_passes_every_bar_that_its_reasons_name(memory: M
         assert shown.keys() == given
         for one in shown.values():
             assert one.relevance >= round(settings.learning_relevance if one.confidence else settings.relevance, 2)
-        assert all(one.held_back.startswith(("relevance", "no room", "confidence")) for one in considered[len(shown) :])
+        assert all(
+            one.held_back.startswith(("relevance", "no room", "confidence", "only everyday"))
+            for one in considered[len(shown) :]
+        )
 
 
 def test_each_bar_that_holds_a_candidate_back_is_named(memory: Memory, open_memory: Opener) -> None:

@@ -88,6 +88,14 @@ def test_the_last_session_tells_why_it_was_given_something_of_a_ring(opening: Op
     assert "uv" in reason.words
 
 
+def test_a_ring_does_not_contradict_what_the_project_has_learned(opening: Opening) -> None:
+    opening("a").learn(learning(title="Never retry failed stripe webhooks", action="Never retry them"), to="me")
+    b = opening("b")
+    kept = b.learn(learning(title="Always retry failed stripe webhooks", action="Always retry them")).learning
+    given = b.sessions.prompted("retry failed stripe webhooks", session="s-1", task="s-1", room=_room())
+    assert given.learnings == (kept.id,)
+
+
 def test_the_reasons_of_a_preview_name_what_comes_from_a_ring(opening: Opening) -> None:
     kept = opening("a").learn(learning(UV), to="me").learning
     b = opening("b")

@@ -16,10 +16,12 @@ from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
 from recollect.text.frame import fit
 from recollect.text.storable import storable_id
+from recollect.text.tokens import everyday, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
+    from recollect.search.rank import Scored
 
 INJECTABLE = ("human", "agent")  # external learnings wait until a person adopts them
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
@@ -110,7 +112,27 @@ def nearest(rings: list[tuple[str, list[Fitting]]], slots: int) -> list[Fitting]
     found = [one for _, one in weighed if not one.ring or one.learning.title not in own]
     proven, on_trial = ([one for one in found if one.on_trial == trial] for trial in (False, True))
     kept = on_trial[:1] if slots > 1 or not proven else []
-    return [*proven[: slots - len(kept)], *kept]
+    return _at_peace([*proven[: slots - len(kept)], *kept])
+
+
+def _at_peace(found: list[Fitting]) -> list[Fitting]:
+    """Without what contradicts another ring's learning that comes earlier: no inbox holds such a pair."""
+    kept: list[Fitting] = []
+    for one in found:
+        others = [other.learning for other in kept if other.ring != one.ring]
+        if not any(_at_odds(one.learning, other) for other in others):
+            kept.append(one)
+    return kept
+
+
+def _at_odds(one: Learning, other: Learning) -> bool:
+    said, known = set(terms(one.title)), set(terms(other.title))
+    if 2 * len(said & known) < min(len(said), len(known)):  # comparing takes 0.1 s to load, and a prompt waits
+        return False
+    from recollect.text.claims import claims
+    from recollect.text.compare import compare
+
+    return compare(claims(one.title, one.action), claims(other.title, other.action)).conflicts
 
 
 def shown(found: list[Fitting], budget: int) -> Chosen:
@@ -127,12 +149,19 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
             raise Refused(f"{learning.id} is {learning.status}; restore it first, or choose what replaced it")
         if learning.trust not in INJECTABLE:
             raise Refused(f"{learning.id} came from outside; adopt it first: recollect learn adopt {learning.id}")
+    if contradicted := rows.contradicted(tx, [one.id for one in named]):
+        raise Refused(f"{min(contradicted)} may contradict another one; resolve it first: recollect inbox")
     return named
 
 
 def task_question(tx: Tx, text: str) -> Question:
     """Search terms of a task. Unlike in a question, odd spellings are names and dates do not narrow the search."""
     return ask(tx, text, respell=False)
+
+
+def has_subject(hit: Scored, question: Question) -> bool:
+    """Whether a hit holds a word of the task that names a subject: "ok", "the second" and "explain" name none."""
+    return not (question.terms - everyday()).isdisjoint(hit.passage.terms.split())
 
 
 def eligible(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> dict[int, int]:
@@ -176,12 +205,13 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     def fitting(among: Candidates, limit: int, *, on_trial: bool) -> list[Fitting]:
         while True:
             found = best(tx, question, among, limit=limit + len(left_out))
-            relevance = {hit.passage.id: hit.relevance for hit in found if hit.relevance >= settings.learning_relevance}
-            near = [id for id in relevance if id not in left_out][:limit]
-            repeated = rows.from_outcome(tx, near, wanted.outcome)
+            near = [hit for hit in found if hit.relevance >= settings.learning_relevance]
+            relevance = {hit.passage.id: hit.relevance for hit in near if has_subject(hit, question)}
+            ids = [id for id in relevance if id not in left_out][:limit]
+            repeated = rows.from_outcome(tx, ids, wanted.outcome)
             if not repeated:
                 return [
-                    Fitting(learning=one, relevance=relevance[one.id], on_trial=on_trial) for one in rows.many(tx, near)
+                    Fitting(learning=one, relevance=relevance[one.id], on_trial=on_trial) for one in rows.many(tx, ids)
                 ]
             left_out.update(repeated)  # checked for the chosen ones only, because a prompt waits
 
@@ -192,5 +222,5 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
         waiting = fitting(second, LOOKED_AT, on_trial=True)
         trials = [one for one in waiting if one.learning.verdicts < TRIAL_VERDICTS][:1]
     chosen = [*proven[: slots - len(trials)], *trials]
-    contradicted = rows.contradicted(tx, [one.learning.id for one in chosen])
+    contradicted = rows.contradicted(tx, [*wanted.known, *(one.learning.id for one in chosen)])
     return [one for one in chosen if one.learning.id not in contradicted]

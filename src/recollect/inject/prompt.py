@@ -13,6 +13,7 @@ from recollect.inject.learnings import (
     TRIAL_VERDICTS,
     Fitting,
     NewInjection,
+    has_subject,
     nearest,
     relevant,
     shown,
@@ -131,13 +132,15 @@ def _glance(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> t
     hits, confidences = glanced(tx, ctx, wanted, question)
     for hit in hits:
         id, relevance = hit.passage.id, hit.relevance
+        if not has_subject(hit, question):
+            continue
         if hit.passage.kind == rows.KIND:
             if relevance >= settings.learning_relevance and id not in wanted.known:
                 learned[id] = relevance
         elif relevance >= settings.relevance and settings.entries and (entry := passages.by_id(tx, id)):
             line = _line(entry, frozenset(question.weights))
             said.append(EntryLine(id=id, title=entry.title, line=line, relevance=relevance))
-    out = rows.contradicted(tx, list(learned))
+    out = rows.contradicted(tx, [*wanted.known, *learned])
     found = [one for one in rows.many(tx, list(learned)) if one.id not in out]
     trials = [confidences[one.id] < thousandths(settings.min_confidence) for one in found]
     return [
@@ -174,6 +177,8 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
+        if not has_subject(hit, question):
+            continue
         if principle := taught.get(hit.passage.id):
             if principle.id not in known and ("", principle.title) not in works:
                 found.append(replace(principle, relevance=hit.relevance))

@@ -19,6 +19,7 @@ from recollect.inject.learnings import (
     TRIAL_VERDICTS,
     NewInjection,
     eligible,
+    has_subject,
     proven_and_on_trial,
     task_question,
 )
@@ -85,6 +86,8 @@ def candidates(
                 if (at is not None and one.at >= at) or (session and one.thread.endswith(f"/{session}")):
                     continue  # said later, or by this session itself
                 held_back = _held_back(place, hit, learning, shown)
+                if not has_subject(hit, question):
+                    held_back = "only everyday words match"
                 if one.id in own:
                     held_back = "was learned in this session"
                 elif one.id in contradicted:

@@ -6,9 +6,12 @@ and acronyms, then the longest words of its first line.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 from recollect.core.new_learning import TAG_LENGTH
 from recollect.text.markdown import lazy
@@ -50,81 +53,22 @@ _SHORT_FORMS = {
 # Everyday words count as technologies only with a capital letter inside a sentence, or before a version number.
 _EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring swift unity vault".split())
 
-_DOMAINS = {
-    "authentication": """
-        auth authentication authorisation authorization cookie jwt keycloak login logout mfa oauth oidc okta password
-        saml session sign-in signin sso token
-        """,
-    "security": """
-        argon2 argon2id bcrypt certificate compliance cors csp csrf cve encrypt encrypted encryption gdpr hash
-        hashing injection permission personal privacy sandbox secret security tls vulnerability xss
-        """,
-    "database": """
-        alembic cassandra column database dynamodb elasticsearch foreign index indexes join mariadb migration mongodb
-        mysql orm pgvector postgres postgresql prisma queries query row schema sql sqlalchemy sqlite table
-        transaction
-        """,
-    "messaging": """
-        amqp broker celery consumer email kafka mail message nats notification pubsub queue rabbitmq sendgrid smtp
-        sns sqs stream
-        """,
-    "testing": """
-        assertion coverage cypress e2e fixture flaky jest junit mock playwright pytest rspec selenium snapshot stub
-        test testing unit vitest
-        """,
-    "ui": """
-        accessibility android animation aria browser button chrome colors colours component css dashboard firefox
-        font form frontend header html ios layout mobile modal page react render rendering safari scroll svelte
-        tailwind ui ux vue
-        """,
-    "deployment": """
-        aws azure cd ci container deploy deployment docker gcp helm infrastructure jenkins k8s kubernetes lambda
-        nginx pipeline pod release rollback rollout terraform workflow
-        """,
-    "build": """
-        bundle bundler bundling cmake compile compiler compiling dependencies dependency esbuild eslint gradle lint
-        linter lockfile maven monorepo npm package pip plugin pnpm poetry pre-commit prettier rollup toolchain
-        tsconfig turborepo typescript vite webpack yarn
-        """,
-    "concurrency": """
-        async asyncio atomic concurrency concurrent coroutine deadlock goroutine lock mutex parallel race semaphore
-        thread
-        """,
-    "performance": """
-        cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance profile
-        profiling slow slower speed throughput
-        """,
-    "api-integration": """
-        api callback client endpoint gateway github graphql grpc http integration pagination partner paypal rate
-        request rest retries retry sdk slack sse stripe third-party twilio upstream webhook websocket
-        """,
-    "data-format": """
-        charset csv date datetime decimal dst encoding float format json locale parse parser parsing rounding
-        serialise serialize timestamp timezone unicode utc utf-8 xml yaml
-        """,
-    "version-control": """
-        branch branches commit git gitignore lfs merge rebase repository submodule
-        """,
-    "observability": """
-        alert datadog grafana log logging metric monitoring prometheus sentry span trace tracing
-        """,
-}
 
-
-def _by_word(domains: dict[str, str]) -> dict[str, list[str]]:
+@cache
+def _domains() -> tuple[list[str], dict[str, list[str]]]:
+    """The domains, and for each word that speaks of some which they are; read on first use."""
+    words: dict[str, str] = json.loads((Path(__file__).parent / "data" / "domains.json").read_bytes())
     found: dict[str, list[str]] = {}
-    for name, words in domains.items():
-        for word in words.split():
+    for name, said in words.items():
+        for word in said.split():
             found.setdefault(word, []).append(name)
-    return found
-
-
-_DOMAINS_OF = _by_word(_DOMAINS)
+    return [*words], found
 
 
 def _domains_of(word: str) -> Sequence[str]:
     """The domains that a word, or what it is the plural of, speaks of."""
-    return _DOMAINS_OF.get(word) or _DOMAINS_OF.get(word.removesuffix("s")) or ()
+    _, found = _domains()
+    return found.get(word) or found.get(word.removesuffix("s")) or ()
 
 
 _IDENTIFIER = lazy(
@@ -161,7 +105,7 @@ def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
 
 def domain(text: str, hints: str = "") -> str | None:
     """The domain most of the text's words speak of. Hints (the task's name) weigh half; no word, no domain."""
-    scores = dict.fromkeys(_DOMAINS, 0)
+    scores = dict.fromkeys(_domains()[0], 0)
     for source, weight in ((text, 2), (hints, 1)):
         spoken = {
             part

@@ -31,6 +31,16 @@ NOISE = STOP_WORDS | frozenset(
 )
 """Words that tell nothing about a subject."""
 
+
+@cache
+def everyday() -> frozenset[str]:
+    """The terms of words that one says in any conversation: a prompt of these alone asks for nothing remembered."""
+    from pathlib import Path
+
+    said = (Path(__file__).parent / "data" / "everyday.txt").read_text("utf-8")
+    return frozenset(stem(word) for word in (*NOISE, *said.split()))
+
+
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 _CJK_WORD = 6  # characters; a longer run is several words
