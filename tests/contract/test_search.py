@@ -173,7 +173,10 @@ def test_a_word_in_the_title_or_tags_counts_more_than_in_the_body(memory: Memory
 def test_a_learning_below_the_bar_is_found_by_its_own_words(memory: Memory) -> None:
     kept = memory.learn(learning(title="Zebra crossings need a lamp", confidence=0.45)).learning
     assert found(memory, "zebra") == []
-    assert [hit.learning.id for hit in memory.search("zebra crossings lamp")] == [kept.id]
+    for query in ("zebra crossings lamp", "zebra lamp", kept.title):
+        assert [hit.learning.id for hit in memory.search(query)] == [kept.id]
+    short = memory.learn(learning(FLAKY, title="The frobnicator", confidence=0.3)).learning
+    assert [hit.learning.id for hit in memory.search(short.title)] == [short.id]
     assert memory.search("zebra crossings lamp", min_confidence=0.5) == []
 
 

@@ -121,6 +121,24 @@ def test_a_time_in_the_question_puts_what_was_written_then_first(
     assert ids(memory, f"zebra fed {when}")[0] == then
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["2026-02-28", "yesterday", "What happened yesterday?", "28 February 2026", "on Saturday"],
+)
+def test_a_query_of_only_a_time_lists_what_was_written_then(memory: Memory, clock: ScriptedClock, query: str) -> None:
+    clock.advance(days=-30)
+    log(memory, "The ostrich was fed.")
+    clock.advance(days=28)
+    then = [log(memory, "The zebra was fed.")]
+    clock.advance(hours=1)
+    then.append(log(memory, "The zebra slept."))
+    clock.advance(days=1)
+    log(memory, "Yesterday the zebra happened to be ill.")
+    assert ids(memory, query) == then[::-1]
+    assert ids(memory, query, limit=1, offset=1) == then[:1]
+    assert ids(memory, f"zebra ill {query}") != then[::-1], "with words of its own it is a search"
+
+
 def test_a_day_that_a_long_text_mentions_is_not_what_it_asks_for(memory: Memory, clock: ScriptedClock) -> None:
     about = log(memory, "The parser reads quoted keys of the settings file and keeps their escapes.")
     clock.advance(days=10)

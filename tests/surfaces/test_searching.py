@@ -23,6 +23,8 @@ ASKED: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "a tag": ("migrations", {"tag": "release"}, ["order"]),
     "a topic": ("migrations", {"topic": "Folders"}, ["folder"]),
     "a trust": ("migrations", {"trust": ("agent",)}, ["folder"]),
+    "a time in words": ("migrations", {"since": "2w"}, ["folder", "order"]),
+    "only a day": ("what happened on 2026-02-27?", {}, []),
     "the next page": ("migrations", {"limit": 1, "offset": 1}, []),
 }
 
@@ -64,6 +66,7 @@ def test_every_way_in_finds_the_same(shell: Shell, ids: dict[str, str], name: st
         assert hits != [shell.json("search", query, "--limit", "1")["results"][0]["id"]]
     else:
         assert {hit.id for hit in found if hit.matched_fields} == {ids[one] for one in wanted}
+        assert name != "only a day" or hits == [ids["night"], ids["folder"]]
 
 
 def test_of_several_ids_those_that_are_there_are_shown_before_the_error(shell: Shell) -> None:

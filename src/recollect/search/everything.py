@@ -27,6 +27,7 @@ from recollect.store.db import tags_of
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow, Ranked
 from recollect.text.sentences import matched_words
+from recollect.text.tokens import terms
 from recollect.text.topics import key_of
 
 TYPE_CHECKING = False
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Context, Tx
     from recollect.core.decision import Decision
+    from recollect.text.dates import Span
 
 KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
 WRITTEN = ("learning", "log", "decision", "finding", "staged")
@@ -47,7 +49,7 @@ _LEARNING = "learn_"
 PAGE = 30  # hits that are ranked at least, which a search scores anyway
 COPIES = 10  # nodes among the hits that may repeat others
 PORTION = 100  # passages read at once when the latest are listed
-OWN_WORDS = 3  # of a query that are all in a learning ask for that learning
+OWN_WORDS = 2  # of a query that are all in a learning ask for that learning; chosen
 CONFIDENCE = 0.15  # what full confidence adds to a score: it breaks ties
 
 
@@ -114,10 +116,12 @@ class Hit:
 
 
 def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -> list[Hit]:  # noqa: B008
-    """The best passages of any kind for a text; for an empty one what was written latest, newest first."""
+    """The best passages of any kind for a text; for an empty one what was written latest, newest first, for
+    one that names only a time what was written then."""
     wanted = _checked(ctx, options)
     limit = ctx.settings.search.limit if options.limit is None else options.limit
     check_page(limit, options.offset)
+    then = _only_time(ctx, query)
     least = ctx.settings.search.min_confidence if options.min_confidence is None else options.min_confidence
     learnings = _filter(options, None if options.status == "all" else options.status, least)
     share = {"bm25": 0.0, "semantic": 1.0}.get(options.strategy, options.semantic_weight)
@@ -134,11 +138,14 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
         def passing(some: Sequence[Ranked]) -> set[str]:
             """Drop learnings that their filter holds back, and what lacks the tag.
 
-            One that fell below the default bar is still found by several of its own words.
+            One that fell below the default bar is still found by two of its own words, or its whole title.
             """
             let_through = rows.passing(tx, [one.id for one in some if one.kind == rows.KIND], learnings)
-            if options.min_confidence is None and len(question.terms) >= OWN_WORDS:
-                said = [one.id for one in some if one.kind == rows.KIND and question.terms <= set(one.terms.split())]
+            asked = question.terms
+            if options.min_confidence is None and asked:
+                many = len(asked) >= OWN_WORDS
+                own = [one for one in some if (many and asked <= {*one.terms.split()}) or asked >= {*terms(one.title)}]
+                said = [one.id for one in own if one.kind == rows.KIND]
                 let_through |= rows.passing(tx, said, replace(learnings, min_confidence=0))
             confidences.update(let_through)
             ids = {one.id for one in some if one.kind != rows.KIND or one.id in let_through}
@@ -152,14 +159,13 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
                 return {}
             return {"confidence": CONFIDENCE * confidences[one.id] / 1000}
 
-        if not query.strip():
-            latest = islice(_latest(tx, wanted, passing), options.offset, options.offset + limit)
-            return shown(tx, question, list(latest))
+        if then or not query.strip():
+            latest = _latest(tx, _within(wanted, then) if then else wanted, passing)
+            listed = list(islice(latest, options.offset, options.offset + limit))
+            if listed or options.offset or not then:
+                return shown(tx, question, listed)
         question = replace(question, ids=_named(tx, question.ids, options))
-        span = None
-        if question.span is not None:
-            first, last = question.span
-            span = rank.Span(since=_midnight(ctx, first), until=_midnight(ctx, last, days=1))
+        span = _instants(ctx, question.span) if question.span else None
 
         def best(wanted: Narrow, size: int) -> list[Scored]:
             return rank.best(
@@ -220,6 +226,18 @@ def nothing_found(query: str, used: Sequence[str] = ()) -> str:
     return f"{said} Try {'fewer or other words' if query.strip() else 'another time'}" + (
         f", or leave out {', '.join(used)}." if used else "."
     )
+
+
+def _instants(ctx: Context, days: Span) -> rank.Span:
+    return rank.Span(since=_midnight(ctx, days[0]), until=_midnight(ctx, days[1], days=1))
+
+
+def _only_time(ctx: Context, query: str) -> rank.Span | None:
+    """The time of a query that asks for nothing else: "yesterday", "what happened last week?"."""
+    from recollect.text.dates import span_alone
+
+    days = span_alone(query, day_of(ctx.clock.now(), zone_named(ctx.settings.timezone)))
+    return _instants(ctx, days) if days else None
 
 
 def _within(wanted: Narrow, span: rank.Span) -> Narrow:
@@ -361,9 +379,10 @@ def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
     far = {name: FARTHER**step for step, (name, _) in enumerate(rings)}
     hits = [[replace(hit, ring=name, id=id_in(name, hit.id)) for hit in found] for name, found in rings]
     known = {hit.title for hit in hits[0] if hit.learning}
+    by_time = not query.strip() or _only_time(ctx, query)
 
     def order(hit: Hit) -> float:
-        return -hit.relevance * far[hit.ring] if query.strip() else -hit.at
+        return -hit.at if by_time else -hit.relevance * far[hit.ring]
 
     others = [[hit for hit in found if not hit.learning or hit.title not in known] for found in hits[1:]]
     listed = list(merge(hits[0], *others, key=order))

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from functools import cache
 
 from recollect.core.clock import YEARS
+from recollect.text.tokens import NOISE, stem, terms
 
 Span = tuple[date, date]  # the first and the last day
 
@@ -46,6 +47,21 @@ def span_of(text: str, today: date) -> Span | None:
         text = f"last {short[1]} {unit}s"
     alone = (f"{word} {text}" for word in ("on", "in") if text.strip().isalnum())
     return next((found for each in (text, *alone) if (found := span_in(each, today))), None)
+
+
+def span_alone(text: str, today: date) -> Span | None:
+    """The time of a text that names nothing else: "2026-03-01", "what happened yesterday?"."""
+    names = "|".join((*_MONTHS, *(name[:3] for name in _MONTHS), "sept", *_DAYS, *_NUMBERS))
+    left = terms(re.sub(rf"\b(?:\d[\dw-]*(?:st|nd|rd|th)?|w\d+|{names})\b", " ", text.lower()))
+    if re.search(r"[#/\"“]", text) or not _timely().issuperset(left):  # an id, or a quote
+        return None
+    return span_in(text, today)
+
+
+@cache
+def _timely() -> frozenset[str]:
+    said = "ago day early entry happened late last month morning night past previous said since till tonight week"
+    return frozenset(map(stem, (*NOISE, *said.split(), "weekend", "work", "written", "year")))
 
 
 def _opened(plain: str, found: re.Match[str], named: Span, today: date) -> Span:
