@@ -97,6 +97,6 @@ def fill(memory: Memory, clock: ScriptedClock) -> list[str]:
         *(f"{card}/compare?other={two}", "/decisions", "/decisions/new", choice, f"{choice}/edit", f"{choice}/pick"),
         *(f"{choice}/compare?other={first}", "/decisions/insight", "/journal", "/journal/root", *nodes),
         *("/journal/log/2026-03-02", "/text/log/2026-03-02%231", "/raw/log/2026-03-02%231", "/staging"),
-        *("/themes", "/themes/plan", f"/themes/{theme}", "/topics", "/topics?state=dormant", f"/topics/{topic}"),
+        *("/themes", "/findings/plan", f"/themes/{theme}", "/topics", "/topics?state=dormant", f"/topics/{topic}"),
         *("/nowhere", "/learnings/learn_nothing1"),
     ]

@@ -155,6 +155,90 @@ def test_many_learnings_are_changed_at_once_and_back(site: Site) -> None:
     assert "Tick the rows first" in site.page.inner_text("#notices")
 
 
+def test_enter_among_the_ticked_rows_tags_and_never_archives(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.go("/learnings")
+    row = site.page.get_by_label("Select Stripe webhooks arrive out of order")
+    row.check()
+    with site.page.expect_navigation():
+        row.press("Enter")
+    assert "nothing changed" in site.page.inner_text("#notices")
+    row.check()
+    site.page.get_by_label("Tags to add").fill("payments")
+    with site.page.expect_navigation():
+        site.page.get_by_label("Tags to add").press("Enter")
+    after = site.memory.learnings.get(id)
+    assert (after.status, "payments" in after.tags) == ("active", True)
+
+
+def test_enter_in_a_field_never_presses_one_of_several_verbs(site: Site, memory: Memory) -> None:
+    """A form with fields to type in has one button, or its first one is what the field is for."""
+    ids = [memory.learn(learning(fields)).learning.id for fields in (WEBHOOKS, FLAKY, MIGRATIONS)]
+    memory.decisions.record(
+        NewDecision(decision="Keep sessions in Redis, for they expire", confidence=0.8, category="x")
+    )
+    memory.staging.stage("When a deploy fails, roll back before reading logs", "It was down for an hour.")
+    paths = [
+        "/learnings",
+        "/decisions",
+        "/decisions/new",
+        "/learnings/new",
+        "/agent?prompt=webhooks",
+        "/tokens",
+        "/staging",
+    ]
+    found = []
+    for path in (
+        *paths,
+        f"/learnings/{ids[0]}",
+        f"/learnings/{ids[0]}/edit",
+        "/journal",
+        "/search",
+        "/themes",
+        "/inbox",
+    ):
+        site.go(path)
+        found += site.page.evaluate(
+            """[...document.forms].filter(form => form.querySelector('input:not([type=hidden])'))
+            .map(form => [...form.querySelectorAll('button:not([type=button])')].map(button => button.textContent))
+            .filter(buttons => buttons.length > 1)"""
+        )
+    assert [buttons[0] for buttons in found] == ["Tag"]
+
+
+def test_typed_words_rank_by_best_match_unless_an_order_is_chosen(site: Site, clock: ScriptedClock) -> None:
+    site.memory.learn(learning(WEBHOOKS, title="Webhooks that overtake each other need a lock on the order"))
+    clock.advance(seconds=1)
+    for number in range(3):
+        said = {"title": f"Rule {number} of the nightly job", "observation": f"Job {number} waited for a lock"}
+        site.memory.learn(learning(FLAKY, **said, context=f"Job {number}", implication=f"Wait {number}", tags=()))
+    site.go("/learnings")
+    first = site.page.locator("tbody tr").first
+    expect(first).to_contain_text("Rule")
+    site.page.get_by_label("Words").fill("overtake lock order")
+    expect(first).to_contain_text("overtake")
+    order = site.page.locator("[name=sort]")
+    assert order.locator("option").first.inner_text() == "best match, or newest"
+    order.select_option("newest")
+    expect(first).to_contain_text("Rule")
+
+
+def test_a_secret_typed_into_a_search_is_refused_in_its_place(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.go("/learnings")
+    words = site.page.get_by_label("Words")
+    words.fill("rct_ab")
+    expect(site.page.get_by_role("alert")).to_contain_text("a token must not be in an address")
+    words.fill("webhooks")
+    expect(site.page.locator("tbody tr")).to_have_count(1)
+    answer = site.page.goto(f"{site.served.site}/search?q=rct_ab")
+    assert answer is not None
+    assert answer.status == 400
+    assert "text/html" in answer.headers["content-type"]
+    assert site.page.locator(".menu a").count() > 5
+    assert "rct_ab" not in answer.text()
+
+
 def test_words_and_an_order_narrow_together_and_totals_are_true(site: Site) -> None:
     for number in range(120):
         fields = {
@@ -188,7 +272,7 @@ def test_a_refused_filter_is_said_in_place_of_the_table(site: Site) -> None:
     site.memory.learn(learning(WEBHOOKS))
     site.go("/learnings")
     order = site.page.locator("[name=sort]")
-    order.evaluate("select => select.options[1].value = 'moon phase'")
+    order.evaluate("select => select.options[2].value = 'moon phase'")
     order.select_option("moon phase")
     expect(site.page.get_by_role("alert")).to_contain_text("moon phase")
     expect(site.page.locator("tbody tr")).to_have_count(0)
@@ -313,12 +397,14 @@ def test_an_entry_is_taken_back_and_its_words_are_in_the_form_again(site: Site) 
     site.go("/journal")
     site.page.get_by_label("What happened").fill("Moved the webhook to the queue")
     site.page.get_by_label("Topic").fill("Refund webhooks")
+    site.page.get_by_label("Type").select_option("reference")
     site.press("Add to today's log")
     assert "Wrote “Refund webhooks”" in site.page.inner_text("#notices")
     site.press("Undo")
     assert "Took back “Refund webhooks”" in site.page.inner_text("#notices")
     assert site.page.input_value("[name=text]") == "Moved the webhook to the queue"
     assert site.page.input_value("[name=topic]") == "Refund webhooks"
+    assert site.page.input_value("[name=type]") == "reference"
     assert site.memory.search("webhook", kinds=("log",)) == []
     site.press("Add to today's log")
     assert "Moved the webhook to the queue" in site.says()
@@ -407,12 +493,15 @@ def test_replacing_a_decision_is_taken_back(site: Site) -> None:
 
 def test_a_learning_moves_to_the_persons_ring_and_back(site: Site) -> None:
     id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.memory.learnings.pin(id)
     site.go(f"/learnings/{id}")
     site.press("Move to me")
     assert "to your own ring" in site.page.inner_text("#notices")
     assert site.memory.learnings.get(id).status == "archived"
     site.press("Undo")
-    assert [one.title for one in site.memory.learnings.page()[0]] == [WEBHOOKS["title"]]
+    back = site.memory.learnings.page()[0]
+    assert [(one.id, one.pinned) for one in back] == [(id, True)]
+    assert site.memory.learnings.page(status="all")[1] == 1
 
 
 def test_two_editors_of_one_decision_lose_nothing(site: Site) -> None:
@@ -570,6 +659,50 @@ def test_what_is_staged_is_shown_also_where_git_cannot_say_how_old_it_is(site: S
     assert "git" in site.page.get_by_role("note").inner_text()
     assert site.page.locator("tbody td").all_inner_texts()[1:3] == ["–", "–"]
     assert "lock files" in site.says()
+
+
+def test_many_staged_rules_are_paged_and_an_action_keeps_the_place(site: Site) -> None:
+    text = "# Learnings\n\n" + "".join(f"## When job {n} fails, read its log first\n\nTwice.\n\n" for n in range(60))
+    file = site.memory.project.root / site.memory.context.settings.staging.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    site.go("/staging")
+    assert site.page.locator("table tbody tr").count() == 25
+    site.follow("Next →")
+    site.page.get_by_role("button", name="Take out").first.click()
+    site.page.wait_for_url("**/staging?offset=25")
+    assert "Took out" in site.page.inner_text("#notices")
+    site.press("Undo")
+    assert site.page.url.endswith("/staging?offset=25")
+
+
+def test_no_name_of_a_theme_hides_a_page_or_is_hidden(site: Site, memory: Memory) -> None:
+    for number in range(5):
+        text = f"The cache key of job {number} leaves out the lock file, so builds reuse stale packages"
+        memory.themes.add(f"work-{number}", NewFinding(description=text, proposed_rule="Hash the lock file"))
+    memory.themes.run(always=True)
+    name = memory.themes.list()[0].name
+    for new in ("findings", "plan", "run", "themes"):
+        site.go(f"/themes/{name}")
+        site.page.locator("[name=name]").fill(new)
+        site.press("Rename")
+        assert f"Renamed {name} to {new}" in site.page.inner_text("#notices")
+        assert site.page.inner_text("h1") == new
+        site.press("Undo")
+        assert memory.themes.list()[0].name == name
+
+
+def test_a_topic_that_is_not_there_leaves_the_search_form(site: Site) -> None:
+    answer = site.page.goto(f"{site.served.site}/search?q=migr&topic=nope")
+    assert answer is not None
+    assert site.page.input_value("#q") == "migr"
+    assert "nope" in site.page.get_by_role("alert").inner_text()
+
+
+def test_a_space_is_found_without_its_slash(site: Site) -> None:
+    site.page.goto(site.served.site)
+    assert site.page.url == f"{site.served.site}/"
+    assert site.page.inner_text("h1") == "Home"
 
 
 def test_a_vague_rule_is_sent_back_with_what_was_typed(site: Site) -> None:

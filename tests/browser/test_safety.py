@@ -9,7 +9,7 @@ from browsing import Site
 from recollect import NewDecision, NewFinding, Review
 from recollect.api.pages.prose import place as place_of
 from recollect.core.journal import NewEntry
-from samples import WEBHOOKS, learning
+from samples import FLAKY, WEBHOOKS, learning
 
 PAGES = (
     *("/", "/inbox", "/agent", "/sessions", "/search", "/learnings", "/learnings/new", "/decisions", "/decisions/new"),
@@ -91,6 +91,50 @@ def test_every_page_fits_a_phone(site: Site, scheme: str) -> None:
     for path in (*PAGES, "/journal/root"):
         phone.goto(site.served.site + path)
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+@on_sqlite
+def test_a_long_word_fits_a_phone(site: Site) -> None:
+    """A URL, a hash or a word without spaces breaks; in text, in titles, beside badges, and in lists."""
+    memory = site.memory
+    url = f"https://example.com/{'a' * 80}/Donaudampfschiff"
+    one = memory.learn(learning(WEBHOOKS, title=f"Read {url}"[:100], context=f"{url} {'c' * 120}", tags=("t" * 40,)))
+    other = memory.learn(learning(FLAKY, title="x" * 90, context=url))
+    decided = [
+        memory.decisions.record(
+            NewDecision(decision=f"{verb} {url} for the shop", confidence=0.8, category="arch", context=url),
+            anyway=True,
+        ).decision.id
+        for verb in ("Use", "Keep")
+    ]
+    entry = memory.journal.add(NewEntry(text=f"Look at {url} and `{'c' * 120}` for more", topic=f"Mirror {'m' * 50}"))
+    memory.journal.add(NewEntry(text=f"Then {url} came back", topic="Mirror again"))
+    memory.staging.stage(f"When {url} fails, run make x before the deploy", url)
+    memory.themes.add(f"work-{'w' * 50}", NewFinding(description=f"{url} is slow {'h' * 100}", proposed_rule=url))
+    topic = memory.topics.show("Mirror again").topic.id
+    id, rival = one.learning.id, other.learning.id
+    phone = site.another(viewport={"width": 390, "height": 800})
+    day = entry.id.removeprefix("log/").partition("#")[0]
+    wide = {}
+    for path in (
+        *PAGES,
+        *("/search?q=shop", "/search?q=example", f"/search?q={'d' * 90}", "/agent?prompt=Use+example.com+for+the+shop"),
+        *(
+            f"/learnings/{id}",
+            f"/learnings/{id}/edit",
+            f"/learnings/{id}/pick",
+            f"/learnings/{id}/compare?other={rival}",
+        ),
+        *(f"/decisions/{decided[0]}", f"/decisions/{decided[0]}/pick"),
+        *(f"/decisions/{decided[0]}/compare?other={decided[1]}", f"/topics/{topic}", f"/journal/log/{day}"),
+        *(f"/text/{entry.id.replace('#', '%23')}", f"/text/{decided[0]}", f"/raw/{id}", "/feed", "/findings/plan"),
+        f"/journal/nothing/{'n' * 90}",
+    ):
+        phone.goto(site.served.site + path)
+        over = phone.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if over > 0:
+            wide[path] = over
+    assert wide == {}
 
 
 @on_sqlite

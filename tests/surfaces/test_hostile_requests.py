@@ -407,6 +407,7 @@ def test_every_list_refuses_a_page_before_its_start_and_shows_the_last_beyond_it
     memory.learn(learning(WEBHOOKS))
     memory.decisions.record(decision="Use a queue over cron for webhooks", confidence=0.5, category="storage")
     memory.sessions.deliver(Write(id="change_s", what=SessionTurn(session="s", host="codex", request="x", answer="y")))
+    memory.staging.stage("When a webhook is retried, look for its id before doing its work again", "Twice.")
     names = {"day": id[4:14], "id": memory.topics.page()[0][0].id}
     with serving(memory) as running:
         browser = running.browser()
@@ -416,7 +417,7 @@ def test_every_list_refuses_a_page_before_its_start_and_shows_the_last_beyond_it
             if isinstance(route, APIRoute) and route.path.startswith("/s/{space}")
             and "offset" in {field.alias for field in route.dependant.query_params}
         ]  # fmt: skip
-        assert len(paths) == 6
+        assert len(paths) == 7
         for path in paths:
             for query in ("", "&q=webhook"):
                 assert browser.get(f"{path}?offset=-5{query}").status_code == 400, path

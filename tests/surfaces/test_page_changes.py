@@ -75,6 +75,10 @@ def forms(memory: Memory) -> dict[str, tuple[str, dict[str, object]]]:
     )
     stranger = memory.acting_as(STRANGER)
     foreign = stranger.learn(learning(UV)).learning.id
+    new_one = {
+        name: f"Mirrors of the registry lag behind: {name}" for name in ("context", "observation", "implication")
+    }
+    moved = memory.learn(learning(UV, title="Wait for the mirror of the registry", **new_one)).learning.id
     chosen = NewDecision(decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture")
     theirs = stranger.decisions.record(chosen).decision.id
     entry = stranger.journal.add(NewEntry(text="The mirror of the registry is slow", topic="Registry mirror")).id
@@ -114,6 +118,7 @@ def forms(memory: Memory) -> dict[str, tuple[str, dict[str, object]]]:
         "not-helpful": (other, {}),
         "no-verdict": (third, {}),
         "supersede": (third, {"other": one}),
+        "move": (moved, {}),
         "merge": (one, {"other": other}),
     }
     on_decision: dict[str, tuple[str, dict[str, object]]] = {
@@ -137,7 +142,6 @@ def forms(memory: Memory) -> dict[str, tuple[str, dict[str, object]]]:
                 "tags": "stripe",
             },
         ),
-        "/learnings/{id}/move": (f"/learnings/{third}/move", {}),
         "/decisions": ("/decisions", decided),
         "/decisions/{id}/edit": (
             f"/decisions/{kept}/edit",
@@ -153,8 +157,8 @@ def forms(memory: Memory) -> dict[str, tuple[str, dict[str, object]]]:
         "/staging": ("/staging", {"rule": "When a job is slow, profile it before adding workers", "body": "Twice."}),
         "/staging/{slug}/promote": (f"/staging/{slugs['promote']}/promote", {}),
         "/staging/restore": ("/staging/restore", {"entry": slugs["withdraw"]}),
-        "/themes/findings/{verb} hold": ("/themes/findings/hold", {"finding": "finding/work-0#1"}),
-        "/themes/findings/{verb} release": ("/themes/findings/release", {"finding": "finding/work-0#1"}),
+        "/findings/{verb} hold": ("/findings/hold", {"finding": "finding/work-0#1"}),
+        "/findings/{verb} release": ("/findings/release", {"finding": "finding/work-0#1"}),
         "/themes/{name}/promote": (f"/themes/{theme}/promote", {"finding": "finding/work-1#1"}),
         "/themes/{name}/rename": (f"/themes/{theme}/rename", {"name": theme}),
         "/inbox/{number}": (f"/inbox/{item}", {"verb": "dismiss"}),
@@ -207,6 +211,23 @@ def test_undo_pressed_twice_says_that_it_is_undone(memory: Memory) -> None:
         assert reader.undo(undo) == "Undone: “Stripe webhooks arrive out of order”"
         assert reader.undo(undo) == "Not undone: that change was undone already"
         assert not memory.learnings.get(id).pinned
+
+
+def test_the_undo_of_anything_pressed_twice_says_that_it_is_undone(memory: Memory) -> None:
+    """Also without an address to come back to, as after a reload."""
+    with serving(memory) as running:
+        reader = Reader(running.browser(), here="")
+        table = forms(memory)
+        theme = table["/themes/{name}/rename"][0].split("/")[2]
+        table["/themes/{name}/rename"] = (f"/themes/{theme}/rename", {"name": "stale-builds"})
+        for name in ("/inbox/{number}", "/themes/{name}/rename", "/staging", "/staging/{slug}/promote",
+                     "/staging/{slug}/{verb} withdraw", "/learnings/{id}/{verb} move"):  # fmt: skip
+            path, data = table[name]
+            _, undo = reader.send(path, **data)
+            assert not reader.undo(undo).startswith("Not "), name
+            again = reader.undo(undo)
+            assert again.startswith("Not undone: "), f"{name}: {again}"
+            assert "already" in again, f"{name}: {again}"
 
 
 def test_several_are_named_when_they_change_and_when_that_is_undone(memory: Memory) -> None:

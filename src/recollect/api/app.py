@@ -243,12 +243,17 @@ def _on_a_page(error: RecollectError) -> str:
 
 
 def _form_again(request: Request, error: RecollectError) -> Response | None:
-    """After a refused form, a redirect to its page with a message that says why."""
+    """After a refused form, or an Undo, a redirect to its page with a message that says why."""
     here, session = urlsplit(request.headers.get("referer", "")), session_of(request)
+    undoing = request.url.query == "undo"
+    if undoing and not here.path:
+        here = urlsplit("/".join(request.url.path.split("/")[:3]) + "/")  # the home of the space
     _, prefix, space, *_ = f"{here.path}//".split("/")
     if request.method != "POST" or session is None or prefix != "s":
         return None
-    session.notices.append(Notice(space=space, text=f"Not done: {_on_a_page(error)}"))
+    gone = undoing and isinstance(error, NotFound)
+    why = "that change was undone already, or its record is gone" if gone else _on_a_page(error)
+    session.notices.append(Notice(space=space, text=f"Not {'undone' if undoing else 'done'}: {why}"))
     return RedirectResponse(local_path(f"{here.path}?{here.query}" if here.query else here.path), status_code=303)
 
 
@@ -275,8 +280,11 @@ def _page_of(request: Request, status: int, title: str, detail: str) -> Response
 
 
 def _failed(scope: Scope, error: Exception) -> Response:
-    """The answer to a defect of ours, without private text."""
-    request = Request(scope)
+    """The answer to what the guard refused, and to a defect of ours, without private text."""
+    request = Request({**scope, "query_string": b""})  # the page does not repeat a secret of its address
+    if isinstance(error, Denied):
+        known = is_page_host(request)
+        return _denied(request, error) if known else problem(error.status, str(error), headers=error.headers)
     said = f"internal error: {type(error).__name__}. The output of the server has the details"
     return problem(500, said) if _for_program(request) else _page_of(request, 500, "That did not work", said)
 

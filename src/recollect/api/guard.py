@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.api.wire import Denied, problem
+from recollect.api.wire import Denied
 from recollect.tend.tokens import SECRET_PREFIX
 
 logger = logging.getLogger(__name__)
@@ -129,9 +129,8 @@ class Guard:
             kind = ",".join(_all(scope, b"content-type"))
             fault = type_fault(scope["method"], scope["path"], kind, len(body))
         if fault is not None:
-            # Closing avoids waiting for the rest of the body.
-            refusal = problem(fault.status, str(fault), headers={"connection": "close"})
-            await refusal(scope, receive, answer)
+            fault.headers["connection"] = "close"  # avoids waiting for the rest of the body
+            await self._failed(scope, fault)(scope, receive, answer)
             return
         try:
             await self._app(scope, _replayed(body, receive), answer)

@@ -90,7 +90,7 @@ def take_back(ctx: Context, number: int) -> Escalation:
     with ctx.db.read(ctx.space) as tx:
         item = events.get_escalation(tx, number)
         if item.resolved_at is None:
-            raise Refused(f"inbox item {number} is open, so there is no answer to take back")
+            raise Refused(f"inbox item {number} is open already; there is no answer to take back")
         answers = [event for event in events.of(tx, item.subject) if event.what == "inbox.resolved"]
         change = next((one.change for one in reversed(answers) if one.reason.startswith(f"{number}: ")), "")
         done = events.of_change(tx, change) if change else []

@@ -81,6 +81,7 @@ async def _fields(request: Request) -> Fields:
 
 
 Sent = Annotated[Fields, Depends(_fields)]
+BLANK = Fields({})  # a form that nobody has filled in
 
 
 THEMES = ("auto", "light", "dark")

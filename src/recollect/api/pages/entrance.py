@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from mimetypes import guess_type
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -44,6 +44,11 @@ def list_spaces(request: Request, session: Looking) -> Response:
     return bare(
         "spaces.html", request, title="Spaces", csrf=session.csrf, spaces=names, found=found, ago=partial(ago, now)
     )
+
+
+@routes.get("/s/{space}")
+def without_slash(space: str, _: Looking) -> Response:
+    return RedirectResponse(f"/s/{quote(space)}/", status_code=303)
 
 
 @record

@@ -18,7 +18,7 @@ from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
 from recollect.core.context import Event
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import NotFound
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -91,10 +91,7 @@ def seen(visit: Changing) -> Response:
 def undo(visit: Changing, sent: base.Sent) -> Response:
     """Take back the change that a message named."""
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/"
-    try:
-        restored = visit.memory.data.undo(change=sent.text("change"))
-    except Refused as wrong:
-        return base.go(visit, back, f"Not undone: {wrong}")
+    restored = visit.memory.data.undo(change=sent.text("change"))
     many = f" for {counted(len(restored), 'record')}" if len(restored) > 1 else ""
     return base.go(visit, back, f"Undone{many}: {base.named(*restored)}")
 

@@ -23,7 +23,7 @@ from recollect.capture.topics import SHOWN, STATES
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
 from recollect.core.clock import DAY, zone_named
-from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import ENTRY_TYPES, Entry, NewEntry
 from recollect.core.records import FURTHEST, record
 from recollect.memory import Memory
@@ -66,7 +66,7 @@ def add(visit: Changing, sent: base.Sent) -> Response:
         entry = NewEntry(text=sent.text("text"), topic=sent.given("topic"), type=kind)  # type: ignore[arg-type]
         logged, change = base.changing_once(visit, lambda memory: memory.journal.add(entry))
     except BadInput as wrong:
-        return _tree(visit, problem=str(wrong), draft=sent.text("text"), topic=sent.text("topic"), status=400)
+        return _tree(visit, sent, problem=str(wrong))
     day = logged.id.removeprefix("log/").partition("#")[0]
     return base.done(visit, f"/journal/log/{day}", "Wrote", logged, change, undo="/journal/undo")
 
@@ -74,17 +74,13 @@ def add(visit: Changing, sent: base.Sent) -> Response:
 @routes.post("/journal/undo")
 def take_back(visit: Changing, sent: base.Sent) -> Response:
     """Take back an entry; the form shows its words again."""
-    try:
-        entry = visit.memory.data.undo(change=sent.text("change"))[0]
-    except Refused as wrong:
-        return base.go(visit, "/journal", f"Not undone: {wrong}")
+    entry = visit.memory.data.undo(change=sent.text("change"))[0]
     if not isinstance(entry, Entry):  # the form named a change that added no entry
         return base.go(visit, "/journal", "Undone")
-    topic = "" if entry.titled else entry.topic
-    visit.session.notices.append(
-        Notice(space=visit.space, text=f"Took back “{entry.topic}”; its words are in the form")
-    )
-    return _tree(visit, draft=entry.text, topic=topic)
+    said = f"Took back “{entry.topic}”; its words are in the form"
+    visit.session.notices.append(Notice(space=visit.space, text=said))
+    topic = "" if entry.titled else entry.topic or ""
+    return _tree(visit, base.Fields({"text": (entry.text,), "topic": (topic,), "type": (entry.type,)}))
 
 
 @routes.post("/journal/compact")
@@ -124,9 +120,7 @@ def root(visit: Visiting) -> Response:
     return _node(visit, ROOT)
 
 
-def _tree(
-    visit: PageRequest, *, year: int = 0, problem: str = "", draft: str = "", topic: str = "", status: int = 200
-) -> Response:
+def _tree(visit: PageRequest, typed: base.Fields = base.BLANK, *, year: int = 0, problem: str = "") -> Response:
     journal = visit.memory.journal
     counts = {each.day: each.entries for each in journal.days()}
     views = {one.id: one for one in journal.tree()}
@@ -139,7 +133,7 @@ def _tree(
         "journal.html",
         visit,
         title="Journal",
-        status=status,
+        status=400 if problem else 200,
         problem=problem,
         year=year,
         years=years,
@@ -153,8 +147,7 @@ def _tree(
         days=_year_of_days(counts, journal.today()),
         last=max((day for day, count in counts.items() if count and day <= journal.today()), default=None),
         shades=SHADES,
-        draft=draft,
-        topic=topic,
+        typed=typed,
         types=ENTRY_TYPES,
     )
 
@@ -290,7 +283,7 @@ def search(
             filters = {"kinds": kind and (kind,), "trusts": trust and (trust,), "tag": tag, "topic": topic}
             filters |= {"since": since, "until": until, "strategy": strategy}
             hits = memory.search(q, **base.given(filters), limit=limit, explain=True)
-        except BadInput as wrong:
+        except (BadInput, NotFound) as wrong:  # a topic of that name may not exist
             problem = str(wrong)
     narrow = {"kind": kind, "trust": trust, "tag": tag, "topic": topic, "since": since, "until": until}
     wanted = {"q": q, **narrow, "strategy": strategy, "where": where}

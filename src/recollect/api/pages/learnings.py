@@ -21,7 +21,7 @@ from recollect.api.pages.entrance import local_path
 from recollect.api.pages.prose import place
 from recollect.api.wire import Offset
 from recollect.core.choices import PATTERN_TYPES, STATUSES
-from recollect.core.context import ME, PROJECT
+from recollect.core.context import ME
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
@@ -35,7 +35,6 @@ from recollect.text.sentences import counted
 from recollect.text.tokens import tokens
 
 ROWS = 25  # a screen and a half; chosen
-BEST = "best match"
 
 routes = base.page_router()
 
@@ -51,21 +50,21 @@ def table(
     sort: str = "",
     offset: Offset = 0,
 ) -> Response:
-    """With a query, the best matches come first by default."""
+    """Without an order, the best matches of a query come first."""
     learnings = visit.memory.learnings
+    sort = "" if sort == "best match" else sort  # in addresses of earlier versions
     least = base.Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
     narrow: dict[str, Any] = {"status": status, "domain": domain or None, "tag": tag or None, "min_confidence": least}
     if q.strip():
         matching = learnings.search(q, limit=MOST, **narrow)
         total = len(matching)
-        if sort and sort != BEST:
+        if sort:
             matching = learnings.sorted([one.id for one in matching], sort=sort)
         found = matching[offset : offset + ROWS]
     else:
-        order = "newest" if sort in ("", BEST) else sort
-        found, total = learnings.page(**narrow, sort=order, limit=ROWS, offset=offset)
-    wanted = {"q": q, "status": status, "domain": domain, "tag": tag, "min_confidence": min_confidence}
-    wanted["sort"] = sort or (BEST if q.strip() else "newest")
+        found, total = learnings.page(**narrow, sort=sort or "newest", limit=ROWS, offset=offset)
+    wanted = {"q": q, "status": status, "domain": domain, "tag": tag}
+    wanted |= {"min_confidence": min_confidence, "sort": sort}
     return base.page(
         "learnings.html",
         visit,
@@ -73,7 +72,7 @@ def table(
         **base.paged(found, total, offset, ROWS, base.addressed("/learnings", wanted)),
         wanted=wanted,
         statuses=(*STATUSES, "all"),
-        sorts=((BEST,) if q.strip() else ()) + tuple(SORTS),
+        sorts=("", *SORTS),
         facets=learnings.facets(),
         capped=bool(q.strip()) and total == MOST,
     )
@@ -146,17 +145,6 @@ def save(visit: Changing, id: str, sent: base.Sent) -> Response:
     return base.done(visit, f"/learnings/{id}", "Saved", saved, change)
 
 
-@routes.post("/learnings/{id}/move")
-def move(visit: Changing, id: str, sent: base.Sent) -> Response:
-    """Move it to the person's own ring; the undo button moves the copy there back."""
-    to = sent.given("change") or ME
-    moved = visit.memory.learnings.move(id, to=to).learning
-    if to == PROJECT:
-        return base.go(visit, f"/learnings/{moved.id}", f"Moved “{moved.title}” back")
-    said, undo = f"Moved “{moved.title}” to your own ring", f"/learnings/{moved.id}/move"
-    return base.go(visit, f"/learnings/{id}", said, undo=undo, change=PROJECT)
-
-
 @routes.post("/learnings/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: base.Sent) -> Response:
     if verb not in ACTIONS:
@@ -186,6 +174,7 @@ ACTIONS: dict[str, Action] = {
     "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
     "not-helpful": ("Rated as misleading:", lambda memory, one, sent: memory.rate(one, "not_helpful")),
     "no-verdict": ("Took back the verdict on", lambda memory, one, sent: memory.rate(one, None)),
+    "move": ("Moved to your own ring:", lambda memory, one, sent: memory.learnings.move(one, to=ME)),
     "supersede": ("Replaced", lambda memory, one, sent: memory.learnings.supersede(one, sent.text("other"))),
     "merge": ("Merged another into", lambda memory, one, sent: memory.learnings.merge(one, sent.text("other"))),
 }

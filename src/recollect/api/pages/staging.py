@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from typing import Literal
+from urllib.parse import urlsplit
 
 from fastapi import Response
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages import base
+from recollect.api.pages.entrance import local_path
+from recollect.api.wire import Offset
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
 from recollect.memory import Memory
@@ -17,11 +20,12 @@ from recollect.memory.documents import Staging
 from recollect.text.sentences import counted
 
 routes = base.page_router()
+ROWS = 25  # a screen and a half; chosen
 
 
 @routes.get("/staging")
-def staging(visit: Visiting) -> Response:
-    return _staging(visit)
+def staging(visit: Visiting, offset: Offset = 0, ready: Offset = 0) -> Response:
+    return _staging(visit, offset=offset, ready=ready)
 
 
 @routes.post("/staging")
@@ -29,10 +33,10 @@ def stage(visit: Changing, sent: base.Sent) -> Response:
     try:
         made = visit.memory.staging.stage(sent.text("rule").strip(), sent.text("body"))
     except (BadInput, Refused) as wrong:
-        return _staging(visit, problem=str(wrong), rule=sent.text("rule"), body=sent.text("body"), status=400)
+        return _staging(visit, sent, problem=str(wrong))
     said = "is staged already" if made.repeated else "is staged"
     undo = "" if made.repeated else f"/{made.id.replace('staged', 'staging', 1)}/withdraw"
-    return base.go(visit, "/staging", f"“{made.title}” {said}", undo=undo)
+    return base.go(visit, _list(visit), f"“{made.title}” {said}", undo=undo)
 
 
 @routes.post("/staging/consolidate")
@@ -53,7 +57,7 @@ def restore(visit: Changing, sent: base.Sent) -> Response:
     """Stage again the entry that was typed, or those that a consolidation moved."""
     back = [visit.memory.staging.restore(entry) for entry in (*sent.every("entry"), *sent.words("change"))]
     said = f"Staged again: {', '.join(f'“{each.title}”' for each in back)}"
-    return base.go(visit, "/staging", said + "".join(f"; {each.note}" for each in back if each.note))
+    return base.go(visit, _list(visit), said + "".join(f"; {each.note}" for each in back if each.note))
 
 
 VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
@@ -71,7 +75,7 @@ VERBS: dict[str, tuple[str, Callable[[Staging, str], object], str]] = {
 def promote(visit: Changing, slug: str) -> Response:
     """Turn an entry into a learning; to undo it, archive the learning and stage the entry again."""
     made, change = base.changing_once(visit, lambda memory: memory.staging.promote(slug))
-    return base.captured(visit, "/staging", "Made a learning of", made, change, undo=f"/staging/{slug}/demote")
+    return base.captured(visit, _list(visit), "Made a learning of", made, change, undo=f"/staging/{slug}/demote")
 
 
 @routes.post("/staging/{slug}/demote")
@@ -80,7 +84,7 @@ def demote(visit: Changing, slug: str, sent: base.Sent) -> Response:
     if change := sent.text("change"):
         visit.memory.data.undo(change=change)
     back = visit.memory.staging.restore(slug)
-    return base.go(visit, "/staging", f"Staged again: “{back.title}”")
+    return base.go(visit, _list(visit), f"Staged again: “{back.title}”")
 
 
 @routes.post("/staging/{slug}/{verb}")
@@ -89,10 +93,19 @@ def act(visit: Changing, slug: str, verb: str) -> Response:
         raise NotFound(f"a staged learning has no action {verb!r}")
     said, do, back = VERBS[verb]
     entry, change = base.changing_once(visit, lambda memory: do(memory.staging, slug))
-    return base.done(visit, "/staging", said, entry, change, undo=f"/staging/{slug}/{back}")
+    return base.done(visit, _list(visit), said, entry, change, undo=f"/staging/{slug}/{back}")
 
 
-def _staging(visit: PageRequest, *, problem: str = "", rule: str = "", body: str = "", status: int = 200) -> Response:
+def _list(visit: PageRequest) -> str:
+    """The page of the list that a form was sent from."""
+    here = urlsplit(visit.request.headers.get("referer", ""))
+    there = f"{visit.base}/staging"
+    return local_path(f"{there}?{here.query}" if here.path == there else there).removeprefix(visit.base)
+
+
+def _staging(
+    visit: PageRequest, typed: base.Fields = base.BLANK, *, offset: int = 0, ready: int = 0, problem: str = ""
+) -> Response:
     """If git cannot date the entries, the page says why and lists them without ages."""
     plan: Consolidation | None = None
     unknown = ""
@@ -102,18 +115,21 @@ def _staging(visit: PageRequest, *, problem: str = "", rule: str = "", body: str
     except (Refused, NotFound) as reason:
         unknown = str(reason)
         ages = visit.memory.staging.undated()
+    found = ages.entries[offset : offset + ROWS]
     return base.page(
         "staging.html",
         visit,
         title="Staging",
-        status=status,
+        status=400 if problem else 200,
         problem=problem,
         ages=ages,
         plan=plan,
+        ready=ready,
+        ready_address=lambda offset: f"/staging?ready={offset}",
+        **base.paged(found, len(ages.entries), offset, ROWS, base.addressed("/staging", {})),
         held={each.slug: each.reason for each in plan.held} if plan else {},
         unknown=unknown,
-        rule=rule,
-        body=body,
+        typed=typed,
         file=visit.memory.context.settings.staging.file,
     )
 
@@ -127,7 +143,7 @@ def themes(visit: Visiting) -> Response:
     return base.page("themes.html", visit, title="Themes", themes=found.list(), due=found.due(), survey=found.survey())
 
 
-@theme_routes.get("/themes/plan")
+@theme_routes.get("/findings/plan")
 def plan(visit: Visiting) -> Response:
     """What a gathering would do: a page of its own, because planning thousands of findings takes a while."""
     found = visit.memory.themes
@@ -135,14 +151,14 @@ def plan(visit: Visiting) -> Response:
     return base.page("theme_plan.html", visit, title="What a gathering would do", plan=found.preview(), known=known)
 
 
-@theme_routes.post("/themes/findings/{verb}")
+@theme_routes.post("/findings/{verb}")
 def hold(visit: Changing, verb: Literal["hold", "release"], sent: base.Sent) -> Response:
     """Hold a finding out of themes, or release it; each undoes the other."""
     id, other = sent.given("finding") or sent.text("change"), "release" if verb == "hold" else "hold"
     _, change = base.changing_once(visit, lambda memory: memory.themes.hold(id, on=verb == "hold"))
     if not change:
-        return base.go(visit, "/themes/plan", f"Nothing changed: {id} is like that already")
-    return base.go(visit, "/themes/plan", f"{VERBS[verb][0]} {id}", undo=f"/themes/findings/{other}", change=id)
+        return base.go(visit, "/findings/plan", f"Nothing changed: {id} is like that already")
+    return base.go(visit, "/findings/plan", f"{VERBS[verb][0]} {id}", undo=f"/findings/{other}", change=id)
 
 
 @theme_routes.post("/themes/run")
