@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.innocent_samples import INNOCENT
 from benchmarks.secret_samples import FORMATS, Sample, url_quoted, wrapped
 from recollect.text.redact import redact
+from recollect.text.storable import storable
 
 
 def survives(sample: Sample, output: str) -> bool:
@@ -39,9 +40,9 @@ def recall(samples: int, seed: int) -> tuple[dict[str, tuple[float, float]], dic
         bare_hidden = wrapped_hidden = wrapped_tried = 0
         for _ in range(samples):
             sample = make(rng)
-            bare_hidden += not survives(sample, redact(sample.text).text)
+            bare_hidden += not survives(sample, storable(sample.text))
             for name, text in wrapped(sample).items():
-                hidden = not survives(sample, redact(text).text)
+                hidden = not survives(sample, storable(text))
                 wrapped_tried += 1
                 wrapped_hidden += hidden
                 tried_by_wrap[name] += 1
@@ -56,7 +57,7 @@ def false_positives(samples: int, seed: int) -> dict[str, float]:
     for name, make in INNOCENT.items():
         rng = random.Random(f"{seed} {name}")
         lines = [make(rng) for _ in range(samples)]
-        shares[name] = sum(redact(line).text != line for line in lines) / samples
+        shares[name] = sum(storable(line) != line for line in lines) / samples
     return shares
 
 

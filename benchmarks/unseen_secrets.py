@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.redaction import survives
 from benchmarks.secret_samples import BASE32, BASE62, BASE64, BASE64URL, DIGITS, HEX, LOWER, UPPER, Sample, chars, uuid
-from recollect.text.redact import redact
+from recollect.text.storable import storable
 
 Fill = Callable[[random.Random], str]
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -390,8 +390,8 @@ def look_alikes(part: str) -> list[tuple[str, str]]:
 
 def main() -> None:
     for part in sys.argv[1:] or ("dev", "fresh", "last"):
-        kept = [(name, each.text) for name, each in secrets(part) if survives(each, redact(each.text).text)]
-        changed = [(name, line) for name, line in look_alikes(part) if redact(line).text != line]
+        kept = [(name, each.text) for name, each in secrets(part) if survives(each, storable(each.text))]
+        changed = [(name, line) for name, line in look_alikes(part) if storable(line) != line]
         total, lines = len(secrets(part)), len(look_alikes(part))
         print(f"{part}: hidden {total - len(kept)} of {total} ({1 - len(kept) / total:.1%})")
         print(f"{part}: look-alikes touched {len(changed)} of {lines} ({len(changed) / lines:.2%})")

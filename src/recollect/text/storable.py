@@ -2,7 +2,8 @@
 
 `storable_record` does this for a whole record by the declaration in its class (see `core/records.py`), `storable` for
 one text, `storable_id` for one id. The redaction patterns take longer to load than the prompt hook takes as a whole,
-so a text that is plainly without a secret passes without them: short everyday words, none of which names a secret.
+so a text that is plainly without a secret passes without them: short everyday words, none of which names a secret or
+could be one. Whatever name stands before a value, the value has a digit, five consonants in a row or quotes.
 Doing it twice is doing it once.
 """
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 _WORD = 15  # characters; the shortest token that redaction knows is longer
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-_NAMES = tuple("pass pwd key secret token credential auth private bearer basic machine curl wget".split())
+_NAMES = tuple(
+    "pass pwd pw psk key secret token credential auth private bearer basic machine curl wget kennwort senha wachtwoord"
+    " heslo mnemonic phrase backup recovery rescue scratch".split()
+)
+_SHORTEST = 6  # characters; a shorter value than this is none, see `secret_context`
+_MARKS = str.maketrans("0123456789bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ", "0" * 10 + "x" * 40)
 _ONE_MARK = str.maketrans("_.#", "---")
 
 
@@ -94,7 +100,7 @@ def clean(text: str) -> str:
 
 def plain(text: str) -> bool:
     """True only where redaction would find nothing."""
-    return _short(text.split(" "), _LETTERS + ".,()'#/") and not _named(text)
+    return _short(text.split(" "), _LETTERS + ".,()#/") and not _named(text) and not _marked(text)
 
 
 def _short(runs: list[str], allowed: str) -> bool:
@@ -105,3 +111,9 @@ def _short(runs: list[str], allowed: str) -> bool:
 def _named(text: str) -> bool:
     text = text.lower()
     return any(name in text for name in _NAMES)
+
+
+def _marked(text: str) -> bool:
+    """Whether a run long enough to be a value has a digit or five consonants in a row."""
+    runs = text.translate(_MARKS).split(" ")
+    return any(len(run) >= _SHORTEST and ("0" in run or "xxxxx" in run) for run in runs)
