@@ -38,7 +38,8 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
         known = [(name, last) for name, last in found if last]
         if not known or (change and known[0][0] != PROJECT):
             raise Refused("that change was undone already" if change else "there is nothing to undo")
-        name, last = max(known, key=lambda pair: _later(pair[1]))
+        # Of a move within one millisecond, leaving the source is the later half.
+        name, last = max(known, key=lambda pair: (pair[1].at, pair[1].what == MOVED))
         if last.what not in (MOVED, ARRIVED):
             return _taken_back(_space(ctx, name), last)
         # Whoever moved it: the half in a ring may be of another of the person's agents.
@@ -57,11 +58,6 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
 
 def _space(ctx: Context, name: str) -> Context:
     return ctx if name == PROJECT else ctx.rings.named(ctx, name)  # a caller of the server may use no other
-
-
-def _later(event: Event) -> tuple[int, bool]:
-    """Of a move within one millisecond, leaving the source is the later half."""
-    return event.at, event.what == MOVED
 
 
 def _newest(
