@@ -537,3 +537,17 @@ def test_a_pipe_in_place_of_a_hosts_file_is_not_waited_for(shell: Shell, host: s
     done = shell.run("init", "--host", host)
     assert done.returncode == 0 or b"is not a regular file" in done.stderr
     assert shell.run("doctor", "--host", host).returncode in (0, 1, 2)
+
+
+@pytest.mark.parametrize("file", ["register.json", "config.json", "settings"])
+def test_a_pipe_in_place_of_a_file_of_ours_is_not_waited_for(shell: Shell, file: str) -> None:
+    home = shell.home / ".local/share/recollect"
+    shell.said("init")
+    (home / "config.toml").write_text("[search]\nlimit = 7\n")
+    shell.run("status")
+    name = home / file if file != "settings" else next((home / "spaces").glob("*/settings-*.json"))
+    name.unlink(missing_ok=True)
+    os.mkfifo(name)
+    for command in (["status"], ["search", "pipeline"], ["log", "add", "A word about the pipeline"]):
+        done = shell.run(*command)
+        assert done.returncode in (0, 1) or b"is not a regular file; move it away" in done.stderr

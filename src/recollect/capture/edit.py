@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from recollect.capture.change import Noun, changed, check_version, checked_reason, propose, proposed_on, save
-from recollect.core.choices import STATUSES, Trust
+from recollect.core.choices import STATUSES
 from recollect.core.context import TRUSTS, Context, Event, Tx, lowest
 from recollect.core.errors import BadInput, Forbidden, Refused
 from recollect.core.learning import COIA, Injection, Learning
@@ -216,15 +216,11 @@ def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Lea
 
 
 def _check(tx: Tx, ctx: Context, before: Learning, after: Learning) -> None:
-    if before.pinned and ctx.actor.trust != "human" and _pinned_by(tx, before.id) == "human":
+    pins = [event.trust for event in events.of(tx, before.id) if event.new.get("pinned")] if before.pinned else []
+    # An import writes no event of a pin, but a person ran it.
+    if before.pinned and ctx.actor.trust != "human" and (pins or ["human"])[-1] == "human":
         raise Forbidden(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
     check_content(after.title, {name: getattr(after, name) for name in COIA}, after.tags, after.domain)
-
-
-def _pinned_by(tx: Tx, id: str) -> Trust:
-    """The trust of the last pin. An import writes no event of a pin, but a person ran it."""
-    pins = [event.trust for event in events.of(tx, id) if event.new.get("pinned")]
-    return pins[-1] if pins else "human"
 
 
 def _undone(tx: Tx, ctx: Context, event: Event, before: Learning) -> Learning:

@@ -239,7 +239,9 @@ def find_changes(files: NodeFiles, *, everything: bool) -> tuple[set[Period], st
         unread = journal.unreadable_logs(tx)
         # After a restore or a rebuild, entries may be remembered of days that no pass has seen.
         unseen = [day for day in journal.entry_days(tx) if day.isoformat() not in known] if _LOGS in moved else []
-        cut_off = _all_parents(tx) if journal.state(tx, _BEGUN) else frozenset()
+        # After a pass that crashed, any week and month that has a day may be out of date.
+        days = journal.nodes_between(tx, "daily", date.min, date.max) if journal.state(tx, _BEGUN) else []
+        cut_off = frozenset(above for row in days for above in _above(calendar.parse_period(row.id)))
         regrouped = journal.state(tx, journal.REGROUPED)
         moved_days = [calendar.parse_period(f"daily/{day}") for day in regrouped.split()[1:]]
         renamed = {each for day in moved_days for each in (day, *_above(day)) if journal.node(tx, each.id)}
@@ -283,12 +285,6 @@ def _latest_nodes(today: date) -> dict[Level, list[str]]:
     days = [today - timedelta(days=n) for n in range(CLOSE_LOOK.days)]
     period_of = {"daily": calendar.day, "weekly": calendar.week, "monthly": calendar.month}
     return {level: sorted({path_of(period_of[level](day).id).partition("/")[2] for day in days}) for level in LEVELS}
-
-
-def _all_parents(tx: Tx) -> frozenset[Period]:
-    """Every week and month that has a day: after a pass that crashed, any of them may be out of date."""
-    rows = journal.nodes_between(tx, "daily", date.min, date.max)
-    return frozenset(above for row in rows for above in _above(calendar.parse_period(row.id)))
 
 
 def _above(period: Period) -> Iterator[Period]:

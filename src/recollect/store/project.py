@@ -22,7 +22,7 @@ from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.records import loads, record
 from recollect.core.settings import GUARDED, Settings, check_order, check_space, from_environment, merged
 from recollect.store import register
-from recollect.store.files import add_lines, content_hash, open_file, os_errors, write_new_path, write_path
+from recollect.store.files import add_lines, content_hash, open_file, os_errors, text_in, write_new_path, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -273,17 +273,17 @@ def _remembered_toml(file: Path, cache: Path | None) -> dict[str, Any]:
     stat = file.stat()
     made_from = [str(file), stat.st_mtime_ns, stat.st_size, stat.st_ino]
     try:
-        known = loads(cache.read_text("utf-8"))
+        known = loads(text_in(cache))
         if known["made_from"] == made_from:
             return dict(known["content"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, BadInput, ValueError, TypeError, KeyError):
         pass  # no copy yet, or not one of ours
     content = toml(file)
     if cache.parent.is_dir():
         import json
 
         # A read-only home has no copy; a date in the file, or what nests too deeply for JSON, cannot be one.
-        with suppress(Trouble, TypeError, RecursionError):
+        with suppress(Trouble, BadInput, TypeError, RecursionError):
             write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)
     return content
 

@@ -12,9 +12,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from recollect.core.errors import NoHistory, StoreDamaged, Trouble
+from recollect.core.errors import BadInput, NoHistory, StoreDamaged, Trouble
 from recollect.core.records import loads, record
-from recollect.store.files import locked, write_path
+from recollect.store.files import locked, text_in, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def spot_of(root: Path) -> Spot:
 
 def _common_directory(marker: Path) -> str:
     """The git directory that a linked worktree shares; empty for a submodule, or if the repository denies it."""
-    with suppress(OSError, UnicodeDecodeError):
-        own = (marker.parent / marker.read_text("utf-8").strip().removeprefix("gitdir:").strip()).resolve()
-        common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
-        back = (own / (own / "gitdir").read_text("utf-8").strip()).resolve()
+    with suppress(OSError, UnicodeDecodeError, BadInput):
+        own = (marker.parent / text_in(marker).strip().removeprefix("gitdir:").strip()).resolve()
+        common = (own / text_in(own / "commondir").strip()).resolve()
+        back = (own / text_in(own / "gitdir").strip()).resolve()
         if back == marker.resolve() and own.parent == common / "worktrees":
             return str(common)
     return ""
@@ -94,13 +94,11 @@ def main_worktree(root: Path) -> Path:
 def read(home: Path) -> tuple[Place, ...]:
     file = home / FILE
     try:
-        text = file.read_text("utf-8")
+        return tuple(map(_place, loads(text_in(file).strip())["places"]))
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
         raise StoreDamaged(f"{file} cannot be read: {error.strerror}. Check its permissions") from None
-    try:
-        return tuple(map(_place, loads(text.strip())["places"]))
     except (ValueError, TypeError, KeyError):
         raise StoreDamaged(
             f"{file} is damaged. No memory is lost: move the file away, then run in each project: recollect init"

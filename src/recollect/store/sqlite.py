@@ -227,7 +227,8 @@ class SqliteDb:
         self._begun += 1
         if begin != "BEGIN" or self._begun == ONCE + 1:
             begin = f"{LARGE_CACHE}; {begin}"
-        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
+        if connection.in_transaction:
+            raise RuntimeError("transactions do not nest; pass the open one down")
         with sqlite_errors(self.path):
             connection.execute(begin)
             try:

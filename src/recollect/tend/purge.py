@@ -26,7 +26,7 @@ from recollect.distil import themes
 from recollect.store import bulk, events, journal, passages, spool
 from recollect.store import themes as theme_rows
 from recollect.store.db import every, update
-from recollect.store.files import content_hash, write_path
+from recollect.store.files import content_hash, is_odd, write_path
 from recollect.store.project import Project
 from recollect.store.schema import BY_NAME
 from recollect.store.sqlite_file import kept_aside
@@ -373,6 +373,8 @@ def _marked(path: str, text: str, target: Target) -> str:
 def _json_files(project: Project, target: Target) -> Iterator[tuple[Path, str]]:
     """Our JSON files that hold the words, each with its scrubbed text: the spool, and the state of `vault pull`."""
     for path in (*spool.pending(project.spools), *spool.aside(project.spools), *project.data.glob("*.json")):
+        if is_odd(path):
+            continue
         text = path.read_text("utf-8", "replace")
         if (marked := _marked_json(text, target)) != text or target.in_file(path):
             yield path, marked

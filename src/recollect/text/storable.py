@@ -100,7 +100,10 @@ def clean(text: str) -> str:
 
 def plain(text: str) -> bool:
     """True only where redaction would find nothing."""
-    return _short(text.split(" "), _LETTERS + ".,()#/") and not _named(text) and not _marked(text)
+    marked = text.translate(_MARKS).split(" ")
+    if any(len(run) >= _SHORTEST and ("0" in run or "xxxxx" in run) for run in marked):
+        return False
+    return _short(text.split(" "), _LETTERS + ".,()#/") and not _named(text)
 
 
 def _short(runs: list[str], allowed: str) -> bool:
@@ -111,9 +114,3 @@ def _short(runs: list[str], allowed: str) -> bool:
 def _named(text: str) -> bool:
     text = text.lower()
     return any(name in text for name in _NAMES)
-
-
-def _marked(text: str) -> bool:
-    """Whether a run long enough to be a value has a digit or five consonants in a row."""
-    runs = text.translate(_MARKS).split(" ")
-    return any(len(run) >= _SHORTEST and ("0" in run or "xxxxx" in run) for run in runs)
