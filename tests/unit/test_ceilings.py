@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "recollect"
 FILES = sorted(SOURCE.rglob("*.py"))
 # A commit that makes the source smaller lowers these; the aim is 38,000 lines, 1,520 kB and 190 modules. They rose with
 # rings, replicas, routing by history, signs of use and the page.
-CEILINGS = {"lines": 47_900, "kilobytes": 2_066, "modules": 190}
+CEILINGS = {"lines": 48_000, "kilobytes": 2_074, "modules": 190}
 
 
 def test_the_source_stays_under_its_ceilings() -> None:
