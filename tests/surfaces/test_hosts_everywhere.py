@@ -332,6 +332,75 @@ def test_a_session_that_runs_beside_this_one_is_not_taken_for_killed(shell: Shel
     assert not (shell.data / "memory").exists()
 
 
+def test_a_turn_that_the_user_interrupted_is_an_entry_of_its_own(shell: Shell) -> None:
+    killed(shell, gone(), session="s-1")
+    path = shell.home / "s-1.jsonl"
+    transcript(path, ("", "Half of the templates are moved."), ("[Request interrupted by user]", ""))
+    transcript(path, ("Write docs for the coupon API", "The docs are written."))
+    given = {"session_id": "s-1", "transcript_path": str(path), "last_assistant_message": "The docs are written."}
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=json.dumps(given))
+    assert _log(shell) == [
+        "## Refactor the invoice renderer [project]",
+        "- request: Refactor the invoice renderer",
+        "- outcome: (broke off) Half of the templates are moved.",
+        "## Write docs for the coupon API [project]",
+        "- request: Write docs for the coupon API",
+        "- outcome: The docs are written.",
+    ]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_session_that_is_resumed_after_a_kill_says_where_it_broke_off(shell: Shell, keeps: bool) -> None:
+    killed(shell, gone(), session="s-1", keeps=keeps)
+    path = shell.home / ("s-1.jsonl" if keeps else "none.jsonl")
+    given = {"session_id": "s-1", "transcript_path": str(path)}
+    resumed = {"RECOLLECT_NOW": "2026-03-02T08:02:00Z"}
+    start = ("hook", "SessionStart", "--host", "claude-code", "--pid", str(os.getpid()))
+    first = shell.said(*start, stdin=json.dumps({**given, "source": "resume"}), **resumed)
+    assert json.loads(first)["systemMessage"] == "Recollect: this session broke off at: Refactor the invoice renderer"
+    assert shown(first).endswith("It was asked: Refactor the invoice renderer")
+    asked = json.dumps({**given, "prompt": "Write docs for the coupon API"})
+    shell.said("hook", "UserPromptSubmit", "--host", "claude-code", stdin=asked, RECOLLECT_NOW="2026-03-02T08:03:00Z")
+    if keeps:
+        transcript(path, ("Write docs for the coupon API", "The docs are written."))
+    end = json.dumps({**given, "last_assistant_message": "The docs are written."})
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=end, RECOLLECT_NOW="2026-03-02T08:04:00Z")
+    assert _log(shell) == [
+        "## Refactor the invoice renderer [project]",
+        "- request: Refactor the invoice renderer",
+        "- outcome: (broke off)",
+        "## Write docs for the coupon API [project]",
+        "- request: Write docs for the coupon API",
+        "- outcome: The docs are written.",
+    ]
+    assert "broke off" not in shell.said(*start, stdin=json.dumps({**given, "source": "resume"}))
+
+
+def _log(shell: Shell) -> list[str]:
+    return [line for line in shell.said("log", "show", "2026-03-02").splitlines() if line.startswith(("- ", "## "))]
+
+
+def test_requests_of_other_killed_sessions_join_no_topic_of_the_work_before(shell: Shell) -> None:
+    for number, asked in enumerate(("Migrate the invoices to UTC", "Rename the shop logo", "Compress the images")):
+        killed(shell, gone(), asked, session=f"s-{number}-")
+    answer(shell)
+    assert [topic["entries"] for topic in shell.json("topic", "list")["topics"]] == [1, 1, 1]
+
+
+def test_a_prompt_before_the_sessions_end_is_logged_without_a_transcript(shell: Shell) -> None:
+    killed(shell, str(os.getpid()), keeps=False)
+    shell.said("hook", "SessionEnd", "--host", "claude-code", stdin='{"session_id": "s-0"}')
+    answer(shell)
+    assert _log(shell)[1:] == ["- request: Refactor the invoice renderer", "- outcome: (broke off)"]
+    answer(shell, given=START.replace("s-1", "s-2"))
+    assert len(_log(shell)) == 3
+
+
+def test_the_line_for_the_user_counts_what_the_brief_gives_from_rings(shell: Shell) -> None:
+    shell.said("learn", "move", shell.learn(), "--to", "me")
+    assert answer(shell)["systemMessage"] == "Recollect: 1 learning of your rings"
+
+
 def test_a_session_that_ended_well_did_not_break_off(shell: Shell) -> None:
     killed(shell, gone())
     shell.said("hook", "SessionEnd", "--host", "claude-code", stdin='{"session_id": "s-0"}')

@@ -39,7 +39,7 @@ from recollect.capture.logs import (
 from recollect.core.clock import DAY, HOUR, iso
 from recollect.core.context import Context, Event, Tx, Vault
 from recollect.core.errors import BadInput, NotFound, RecollectError, SessionBusy, Stale, after, not_searchable
-from recollect.core.journal import Entry, NewEntry
+from recollect.core.journal import BROKE_OFF, Entry, NewEntry
 from recollect.core.learning import SessionNote, SessionTurn, Task
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.core.records import record, replace
@@ -295,9 +295,12 @@ MOST_BYTES = 64_000_000  # of a transcript that grew by more since the last turn
 _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
-def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] | None = None) -> Logged | None:
+def turn(
+    ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] | None = None, killed: bool = False
+) -> Logged | None:
     """Log what was said since the last turn; None when nothing was. `heard_by` gets the turn, logged or not.
 
+    A turn that the user interrupted is an entry of its own. If the host was `killed`, the last turn broke off, too.
     Where the path leads to no regular file, only the host's own words are logged.
     """
     session = storable_id(given.session, "session")
@@ -307,7 +310,10 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         raise SessionBusy(f"another process reads the transcript of session {session}; try again")
     try:
         place, logged_before = _reached(ctx, session, given.host, path)
-        talk, read = _heard(given.host, path, place, given.end)
+        talk, read = _heard(given.host, path, place, given.end, one=True)
+        whole = given
+        if talk.broken:  # what the host says is about the last turn
+            given = replace(given, request="", answer="", topic="")
         request = (given.request,) if given.request.strip() else () if path else ctx.read(sessions.asked_last, session)
         answer = given.answer if given.answer.strip() else talk.answer
         files = tuple(file.removeprefix(f"{given.root}/") for file in talk.files)
@@ -319,14 +325,14 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         words = terms(asked)
         # Without a request the host has the agent go on, as when a subagent is done.
         work = _work_before(ctx, session, words) if goes_on(asked) and (asked or path) else ""
-        is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
+        is_new = talk.requests or talk.broken or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
             new = NewEntry(
                 title=storable(given.topic) or work or asked.partition("\n")[0].rstrip(".!"),
                 session=session,
                 request=asked or None,
-                outcome=said or None,
+                outcome=f"{BROKE_OFF} {said}".rstrip() if talk.broken or (killed and asked) else said or None,
                 references=heard.files,
             )
             logged = add_storable(ctx, new, kinds, change=f"turn.{session}.{place}-{read}.{digest}")
@@ -340,9 +346,9 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
                     tasks.ensure_task(tx, session, outcome=session, at=ctx.clock.now(), title=title)
         if heard_by:
             heard_by(replace(heard, commands=talk.commands, edits=talk.edits))
-        return logged
     finally:
         db.release_lease(ctx, lease)
+    return turn(ctx, whole, heard_by=heard_by, killed=killed) or logged if talk.broken else logged
 
 
 def _work_before(ctx: Context, session: str, asked: Sequence[str]) -> str:
@@ -375,7 +381,7 @@ def tidy(ctx: Context, *, but: str = "") -> int:
         left = SessionTurn(session=session.id, host=session.host, path=path, end=size)
         while True:
             try:
-                made += turn(ctx, left) is not None
+                made += turn(ctx, left, killed=ctx.read(sessions.is_over, session)) is not None
                 if not path:
                     with ctx.db.write(ctx.space) as tx:
                         sessions.read_up_to(tx, session.id, transcript=session.transcript, place=size)
@@ -391,7 +397,7 @@ def tidy(ctx: Context, *, but: str = "") -> int:
 def unlogged(session: HostSession) -> tuple[str, ...]:
     """What a session was asked since its last turn that was logged."""
     path = session.transcript if os.path.isfile(session.transcript) else ""
-    talk, _ = _heard(session.host, path, session.place, os.path.getsize(path) if path else 0)
+    talk, _ = _heard(session.host, path, session.place, os.path.getsize(path) if path else 0, one=False)
     return storable_record(Turn(requests=talk.requests))[0].requests
 
 
@@ -422,7 +428,7 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
     return place, answers
 
 
-def _heard(host: str, path: str, place: int, end: int) -> tuple[Turn, int]:
+def _heard(host: str, path: str, place: int, end: int, *, one: bool) -> tuple[Turn, int]:
     read = place
     if not path:
         return Turn(), read
@@ -433,7 +439,7 @@ def _heard(host: str, path: str, place: int, end: int) -> tuple[Turn, int]:
             read = behind
             yield line
 
-    return transcript.read(host, watched()), read
+    return transcript.read(host, watched(), one=one), read
 
 
 def _lines(path: str, start: int, end: int) -> Iterator[tuple[str, int]]:

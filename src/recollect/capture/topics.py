@@ -64,7 +64,8 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     if stored is None or is_ephemeral(entry.topic):
         return
     stream, asked = stored.terms, dict(entry.fields).get("request", "")
-    if asked and goes_on(asked):  # its title is that of the work before it, and not its own words
+    continues = bool(asked) and goes_on(asked)
+    if continues:  # its title is that of the work before it, and not its own words
         stream = "\n" + stream.partition("\n")[2]
     one = _Found(entry=entry, said=text.said(stream, stored.text, stored.at))
     answers = [value for name, value in entry.fields if name == "outcome"]
@@ -74,7 +75,8 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     nearest = _nearest(tx, one, stored.doc)
     chosen = chosen or _of_session(tx, one) or nearest
     if chosen is None and ours:
-        chosen = _work_before(tx, one) if text.is_thin(one.said) else _begun(tx, ctx, one)
+        own = (asked and not continues) or not text.is_thin(one.said)
+        chosen = _begun(tx, ctx, one, alone=bool(asked) and not continues) if own else _work_before(tx, one)
     if chosen is None:
         return
     both = [chosen] if nearest in (None, chosen) else [chosen, str(nearest)]
@@ -151,7 +153,7 @@ def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
     return topic if best >= text.JOINS else None
 
 
-def _begun(tx: Tx, ctx: Context, one: _Found) -> str | None:
+def _begun(tx: Tx, ctx: Context, one: _Found, *, alone: bool) -> str | None:
     """A new topic with a name out of the entry's own words, or the one that has that name; none without a name."""
     made = _names(tx, [one.entry.id])
     known = rows.keyed(tx, key_of(made[0]), now=0) if made else None
@@ -159,7 +161,7 @@ def _begun(tx: Tx, ctx: Context, one: _Found) -> str | None:
         return known.id
     name = next(_free(tx, made), None)
     if name is None:
-        return _work_before(tx, one)
+        return None if alone else _work_before(tx, one)
     id = ctx.ids(rows.KIND)
     rows.add(tx, id, name=name, key=key_of(name), named_by="offline", at=one.said.at)
     return id
@@ -179,7 +181,7 @@ def _name_again(tx: Tx, id: str) -> None:
 
 def _names(tx: Tx, entries: Sequence[str]) -> list[str]:
     found = [stored for id in entries if (stored := passages.by_id(tx, id))]
-    said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))]
+    said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))] or found
     words = {term for stored in said for term in stored.terms.split()}
     total, counts = passages.document_counts(tx, words)
     total = max(total, lookup.SMALLEST)

@@ -25,6 +25,7 @@ line. All three are listed under Topics."""
 # Of a structured entry; the last three are for feedback.
 FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "why", "how_to_apply")
 
+BROKE_OFF = "(broke off)"  # begins the outcome of a turn that was interrupted or whose host was killed
 TOPIC_LIMIT = 120  # characters; a topic is one heading
 ENTRY_LIMIT = 10_000_000  # characters of one entry; more is a file, not an entry
 

@@ -269,6 +269,9 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[s
         brief = memory.sessions.brief(room, session=moment.session)
         said, given, room = brief.text, ("brief", *brief.parts), room.beside(f"{brief.text}\n")
         message = memory.sessions.at_a_glance(moment.session) if telling else ""
+    elif moment.kind == "start" and (asked := memory.sessions.broke_off(moment.session)):
+        message = f"this session broke off at: {asked}"
+        said = f"The last turn of this session broke off. The log has what was said until then. It was asked: {asked}"
     if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":

@@ -139,16 +139,17 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
     """
     found = []
     for each in select(tx, HostSession, "host_sessions", "AND began_at >= :since ORDER BY began_at, id", since=since):
-        if each.id == but:
+        over = is_over(tx, each)
+        if each.id == but and not over:  # a session that is resumed was over
             continue
         try:
             status = os.stat(each.transcript)
         except (OSError, ValueError):
-            last, size = _last_event(tx, each.id)
-            if last in PROMPTS and size > each.place and is_over(tx, each):
+            size = _last_event(tx, each.id)[1]
+            if over and size > each.place and _is_unanswered(tx, each.id):
                 found.append((each, size))
             continue
-        if status.st_size > each.place and (status.st_mtime * 1000 < now - QUIET or is_over(tx, each)):
+        if status.st_size > each.place and (status.st_mtime * 1000 < now - QUIET or over):
             found.append((each, status.st_size))
     return found
 
@@ -156,6 +157,11 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
 def is_over(tx: Tx, each: HostSession) -> bool:
     """Whether a session's host ended it, or is gone."""
     return _last_event(tx, each.id)[0] == "SessionEnd" or not _runs(each.pid)
+
+
+def _is_unanswered(tx: Tx, session: str) -> bool:
+    said = [each.event for each in events_of(tx, session) if each.event in (*PROMPTS, *_ANSWERED[:2])]
+    return bool(said) and said[-1] in PROMPTS
 
 
 def _last_event(tx: Tx, session: str) -> tuple[str, int]:
@@ -191,7 +197,8 @@ def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
     """The prompts of a session's last answer, for a host that keeps no transcript."""
     prompts: list[str] = []
     prompted = False
-    for each in reversed(events_of(tx, session)):
+    known = one(tx, HostSession, "host_sessions", "AND id = :id", id=session)
+    for each in reversed(events_of(tx, session)[known.place if known else 0 :]):
         if each.event in _ANSWERED and prompted:
             break
         prompted |= each.event in PROMPTS
@@ -199,14 +206,14 @@ def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
     return tuple(reversed(prompts))
 
 
-def broken_off(tx: Tx, *, now: int, but: str) -> list[tuple[HostSession, str]]:
+def broken_off(tx: Tx, *, now: int, but: str = "", only: str = "") -> list[tuple[HostSession, str]]:
     """Killed sessions of the last week that no start told of yet, each with its last prompt; the latest first."""
     found = []
     sql = "SELECT event, why, at FROM host_events WHERE space = :space AND session = :session AND event IN (:keys) "
     last = f"{sql} ORDER BY at DESC, id DESC LIMIT 1"
     for each in select(tx, HostSession, "host_sessions", "AND began_at >= :since AND pid > 0", since=now - 7 * DAY):
         here = not each.transcript or os.path.isdir(os.path.dirname(each.transcript))  # not elsewhere
-        if each.id == but or not here or _runs(each.pid):
+        if each.id == but or (only and each.id != only) or not here or _runs(each.pid):
             continue
         for event, why, at in among(tx, last, (*PROMPTS, *_ANSWERED), session=each.id):
             if event in PROMPTS and (prompt := loads(why).get("prompt")):

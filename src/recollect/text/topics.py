@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from functools import cache
 
-from recollect.core.journal import FIELDS
+from recollect.core.journal import BROKE_OFF, FIELDS
 from recollect.core.records import record
 from recollect.text.frame import one_line
 from recollect.text.markdown import lazy
@@ -35,8 +35,8 @@ _MARKS = lazy(r"^(?:\*\*|`|[-*+] )*|(?:\*\*|`)+$")
 
 @cache
 def _labels() -> frozenset[str]:
-    """What the names of fields are stemmed to; on first use, because stemming loads a library."""
-    return frozenset(term for name in FIELDS for term in terms(name)[:1])
+    """The stems of fields' names and of `BROKE_OFF`; on first use, because stemming loads a library."""
+    return frozenset(term for name in (*FIELDS, BROKE_OFF) for term in terms(name)[:1])
 
 
 def key_of(name: str) -> str:
@@ -62,7 +62,7 @@ class EntryWords:
 def said(stream: str, text: str, at: int) -> EntryWords:
     """The same from a passage: its terms, one line per field, and its text."""
     title, _, _, *lines = stream.split("\n")  # who and keywords are not compared
-    body = [term for line in lines for place, term in enumerate(line.split()) if place or term not in _labels()]
+    body = [term for line in lines for place, term in enumerate(line.split()) if place > 1 or term not in _labels()]
     every = [*title.split(), *body][:COMPARED_TERMS]
     return EntryWords(
         title=frozenset(title.split()), terms=frozenset(every), files=frozenset(_REFERENCE_LINE.findall(text)), at=at

@@ -35,6 +35,7 @@ _WRAPPED = lazy(
     r".*?</\1>|\[Request interrupted by user[^\]\n]*\]",
     re.DOTALL,
 )
+_INTERRUPTED = lazy(r"\s*\[Request interrupted by user[^\]\n]*\]\s*\Z")
 _ARGUMENTS = lazy(r"</?command-args>")
 _PATCHED = lazy(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
@@ -54,17 +55,20 @@ class Turn:
     commands: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
     """Each with the name of its file on the first line."""
+    broken: bool = False
+    """Whether the user interrupted it."""
 
     STORED = {"requests": MESSAGE, "answer": MESSAGE}
 
 
 _Said = tuple[str, str]
-"""What kind of thing (request, answer, file, delegated, returned, launched, summary, command, edit) and its words."""
+"""What kind of thing (a request, an answer, one of the other `kinds` of `read`) and its words."""
 
 
-def read(host: str, lines: Iterable[str]) -> Turn:
+def read(host: str, lines: Iterable[str], *, one: bool = False) -> Turn:
+    """What lines say; with `one`, up to where the user first interrupted the agent."""
     reader = _READERS.get(host)
-    kinds = "request answer file delegated returned launched summary command edit".split()
+    kinds = "request answer file delegated returned launched summary command edit broken".split()
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
     for line in lines if reader else ():
         try:
@@ -78,6 +82,8 @@ def read(host: str, lines: Iterable[str]) -> Turn:
                     words = f"{words[:MESSAGE_LIMIT]}\n[{more:,} more characters were not kept]"
                 if words:
                     found[kind].append(words)
+        if one and found["broken"]:
+            break
     delegated, launched = (_by_id(found[kind]) for kind in ("delegated", "launched"))
     launched[""] = "\n\n".join(words for id, words in delegated.items() if id not in found["returned"])
     return Turn(
@@ -88,6 +94,7 @@ def read(host: str, lines: Iterable[str]) -> Turn:
         summary=found["summary"][-1] if found["summary"] else "",
         commands=tuple(found["command"]),
         edits=tuple(found["edit"]),
+        broken=bool(found["broken"]),
     )
 
 
@@ -175,6 +182,8 @@ def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
         if block.get("type") == "text":
             text = _text(block.get("text"))
             yield ("request", own_words(text)) if kind == "user" else ("answer", text)
+            if kind == "user" and _INTERRUPTED.match(text):
+                yield "broken", text
         elif block.get("type") == "tool_use" and isinstance(given := block.get("input"), dict):
             if block.get("name") in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
                 path = _text(given.get("file_path") or given.get("notebook_path"))
@@ -215,6 +224,8 @@ def _codex(item: dict[str, Any]) -> Iterator[_Said]:
         yield "request", own_words(_text(payload.get("message")))
     elif item.get("type") == "event_msg" and kind == "agent_message":
         yield "answer", _text(payload.get("message"))
+    elif item.get("type") == "event_msg" and kind == "turn_aborted":
+        yield "broken", kind
 
 
 def _gemini(item: dict[str, Any]) -> Iterator[_Said]:
