@@ -100,7 +100,8 @@ def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
     before, same = _of_session(tx, one), list[str]()
     own = rows.get(tx, before, now=0) if before and (known is None or before != known.id) else None
     if own and own.named_by == "offline" and rows.of_one_session(tx, own.id, one.entry.session):
-        same = _same_work(tx, one, own.id)
+        members = (entry for entry, _ in rows.entries_of(tx, own.id, limit=ALL))  # "go on" has the title of its work
+        same = list(takewhile(lambda entry: (old := passages.by_id(tx, entry)) and old.title == heading, members))
     if known is None and own and len(same) == own.entries:
         rename(tx, own.id, name, by=by, keep=False)
         return own.id
@@ -114,20 +115,13 @@ def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
     return id
 
 
-def _same_work(tx: Tx, one: _Found, topic: str) -> list[str]:
-    """The latest entries of a topic that an entry goes on from: "go on" has the title of the work before it."""
-    members = (entry for entry, _ in rows.entries_of(tx, topic, limit=ALL))
-    return list(takewhile(lambda entry: (old := passages.by_id(tx, entry)) and old.title == one.entry.topic, members))
-
-
 def _of_session(tx: Tx, one: _Found) -> str | None:
-    before = rows.last_of(tx, session=one.entry.session) if one.entry.session else []
-    return before[0][1] if before else None
+    session = one.entry.session
+    return next((topic for _, topic in rows.last_of(tx, session=session)), None) if session else None
 
 
 def _work_before(tx: Tx, one: _Found) -> str | None:
-    before = rows.last_of(tx, since=one.said.at - BEFORE)
-    return before[0][1] if before else None
+    return next((topic for _, topic in rows.last_of(tx, since=one.said.at - BEFORE)), None)
 
 
 def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:

@@ -275,7 +275,9 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[s
     if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":
-            prompt = _delegated(memory, moment) if adapter.delegates else moment.topic
+            # The host may write the task to its transcript only after this hook has started: wait 0.5 s.
+            look = partial(memory.sessions.delegated, moment.host, moment.transcript, moment.agent)
+            prompt = (adapter.delegates and _waited(look, 25 if moment.transcript else 0)) or moment.topic
         task = moment.agent or moment.session
         found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=room, fresh=moment.fresh)
         said = "\n".join(filter(None, (said, found.text)))
@@ -286,12 +288,6 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[s
         memory.sessions.tidy()
         memory.cycle()
     return said, message and f"Recollect: {message}", _happened(moment, learnings=learnings, given=given)
-
-
-def _delegated(memory: Memory, moment: HostEvent) -> str:
-    """The task of a subagent. The host may write it to its transcript only after this hook has started: wait 0.5 s."""
-    look = partial(memory.sessions.delegated, moment.host, moment.transcript, moment.agent)
-    return _waited(look, 25 if moment.transcript else 0) or moment.topic
 
 
 def _waited(look: Callable[[], Any], tries: int) -> Any:
@@ -342,8 +338,9 @@ def _left(moment: HostEvent, root: str) -> list[Write]:
     session = moment.session
 
     def turn(**said: str) -> Write:
-        size = _first_written if moment.kind == "stop" else _size
-        end = size(moment.transcript) if moment.transcript else 0
+        # At a session's first answer the host may not have written its transcript yet: wait 0.3 s.
+        waits = moment.kind == "stop" and os.path.isdir(os.path.dirname(moment.transcript))
+        end = int(_waited(partial(_size, moment.transcript), 15 if waits else 0))
         return _write(
             SessionTurn(session=session, host=moment.host, root=root, path=moment.transcript, end=end, **said)
         )
@@ -374,11 +371,6 @@ def _said(moment: HostEvent, words: str, *, task: str) -> list[Write]:
 
 def _write(what: Written) -> Write:
     return Write(id=random_id("change"), what=what)
-
-
-def _first_written(path: str) -> int:
-    """The size of a transcript. At a session's first answer the host may not have written it yet: wait 0.3 s."""
-    return int(_waited(partial(_size, path), 15 if os.path.isdir(os.path.dirname(path)) else 0))
 
 
 def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:

@@ -127,7 +127,8 @@ def confirmed(home: Path, root: Path, space: str, *, named: bool) -> Place | Non
     state = _state(spot)
     unchanged = state is not None and here is not None and (here.inode, here.born) == (state.st_ino, _born(spot))
     if here is not None and here.git and unchanged:
-        if not here.roots and _has_commit(Path(here.path)):
+        git = Path(here.path)  # a repository that had no commit when it was added may have one now
+        if not here.roots and ((git / "packed-refs").exists() or any((git / "refs" / "heads").glob("*"))):
             return _follow(home, here, spot, root_commits(root) or (_UNTOLD,))
         return here
     here = here or _elsewhere(places, spot, state)
@@ -262,9 +263,3 @@ def _state(spot: Spot) -> os.stat_result | None:
         return os.stat(spot.path)
     except OSError:
         return None
-
-
-def _has_commit(git: Path) -> bool:
-    """Whether a repository that had no commit when it was added has one now."""
-    heads = git / "refs" / "heads"
-    return (git / "packed-refs").exists() or (heads.is_dir() and next(heads.iterdir(), None) is not None)

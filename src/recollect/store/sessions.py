@@ -145,9 +145,10 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
         try:
             status = os.stat(each.transcript)
         except (OSError, ValueError):
-            size = _last_event(tx, each.id)[1]
-            if over and size > each.place and _is_unanswered(tx, each.id):
-                found.append((each, size))
+            told = [one.event for one in events_of(tx, each.id)]
+            said = [event for event in told if event in (*PROMPTS, *_ANSWERED[:2])]
+            if over and len(told) > each.place and said and said[-1] in PROMPTS:
+                found.append((each, len(told)))
             continue
         if status.st_size > each.place and (status.st_mtime * 1000 < now - QUIET or over):
             found.append((each, status.st_size))
@@ -156,22 +157,8 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
 
 def is_over(tx: Tx, each: HostSession) -> bool:
     """Whether a session's host ended it, or is gone."""
-    return _last_event(tx, each.id)[0] == "SessionEnd" or not _runs(each.pid)
-
-
-def _is_unanswered(tx: Tx, session: str) -> bool:
-    said = [each.event for each in events_of(tx, session) if each.event in (*PROMPTS, *_ANSWERED[:2])]
-    return bool(said) and said[-1] in PROMPTS
-
-
-def _last_event(tx: Tx, session: str) -> tuple[str, int]:
-    """The last event of a session, and the number of its events."""
-    row = tx.row(
-        "SELECT event, count(*) OVER () FROM host_events WHERE space = :space AND session = :session "
-        "ORDER BY at DESC, id DESC LIMIT 1",
-        session=session,
-    )
-    return row or ("", 0)
+    sql = "SELECT event FROM host_events WHERE space = :space AND session = :session ORDER BY at DESC, id DESC LIMIT 1"
+    return tx.value(sql, session=each.id) == "SessionEnd" or not _runs(each.pid)
 
 
 def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:

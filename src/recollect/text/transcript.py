@@ -35,7 +35,6 @@ _WRAPPED = lazy(
     r".*?</\1>|\[Request interrupted by user[^\]\n]*\]",
     re.DOTALL,
 )
-_INTERRUPTED = lazy(r"\s*\[Request interrupted by user[^\]\n]*\]\s*\Z")
 _ARGUMENTS = lazy(r"</?command-args>")
 _PATCHED = lazy(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
@@ -182,7 +181,7 @@ def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
         if block.get("type") == "text":
             text = _text(block.get("text"))
             yield ("request", own_words(text)) if kind == "user" else ("answer", text)
-            if kind == "user" and _INTERRUPTED.match(text):
+            if kind == "user" and text.startswith("[Request interrupted by user"):
                 yield "broken", text
         elif block.get("type") == "tool_use" and isinstance(given := block.get("input"), dict):
             if block.get("name") in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
