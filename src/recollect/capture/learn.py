@@ -25,8 +25,8 @@ from recollect.store import events, lookup, passages, tasks, vectors
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
-from recollect.text.claims import claims, is_sentence
-from recollect.text.compare import Comparison, Judge, compare
+from recollect.text.claims import claims, is_sentence, is_topic
+from recollect.text.compare import DOUBTFUL, Comparison, Judge, compare, reversed_by, shared_words
 from recollect.text.markers import IMPLIED
 from recollect.text.storable import storable_record
 
@@ -34,6 +34,7 @@ KIND = "contradiction"
 COMPARED = 8  # candidates by words, and as many by meaning; the same insight is among the first
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
 SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may word differently
+RULED = ("title", "observation", "implication", "action")  # in none of them may a repetition say the reverse
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what changes when a person repeats it
 CARRIED = ("title", *COIA, "tags", "domain", "pattern_type")  # what a moved learning is learnt with
 ARRIVED = "learning.moved"
@@ -136,7 +137,7 @@ def claims_of(learning: NewLearning | Learning) -> tuple[str, ...]:
     """The rule, by which learnings are compared: title and action. Observations differ even where the rule is one."""
     title, told = learning.title, learning.action
     if told.startswith(IMPLIED) or (_plain(told) == _plain(title) and not is_sentence(title)):
-        told = learning.observation
+        told = "" if learning.observation.startswith(IMPLIED) else learning.observation
     return claims(title, "" if _plain(told) == _plain(title) else told) or (title,)
 
 
@@ -190,16 +191,24 @@ def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> C
     Where both titles are the whole rule, what was seen may tell of a conflict that they hide.
     """
     found = compare(claims_of(new), claims_of(known), judge)
+    if found.conflicts:
+        return found
+    titles = compare((new.title,), (known.title,))
+    if titles.conflicts and not (is_topic(new.title) or is_topic(known.title)):
+        return replace(titles, sure=False)  # two reasons may hide that two rules conflict
     if found.kind == "near" and all(_plain(each.action) == _plain(each.title) for each in (new, known)):
         seen = compare(claims(new.title, new.observation), claims(known.title, known.observation), judge)
         return replace(seen, sure=False) if seen.conflicts else found
-    if not found.repeats or _plain(new.observation) in (_plain(new.title), _plain(new.action)):
+    if not found.repeats:
         return found
     seen = compare((new.observation,), (known.observation,), judge)
-    if seen.conflicts:
+    told = _plain(new.observation) in (_plain(new.title), _plain(new.action)) or new.observation.startswith(IMPLIED)
+    if seen.conflicts and not told:
         return replace(seen, sure=False)
-    one_matter = found.chances or seen.kind == "same" or compare((new.title,), (known.title,)).repeats
-    return found if one_matter else replace(found, sure=False)
+    texts = [(getattr(new, name), getattr(known, name)) for name in RULED]
+    turned = any(reversed_by(*both) for both in texts if shared_words(*both) >= DOUBTFUL)
+    one_matter = told or found.chances or seen.kind == "same" or titles.repeats
+    return found if one_matter and not turned else replace(found, sure=False)
 
 
 def _same_insight(compared: Sequence[tuple[Learning, Comparison]], trust: Trust) -> Learning | None:

@@ -23,7 +23,7 @@ from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
 from recollect.text import quality
-from recollect.text.claims import claims, is_sentence
+from recollect.text.claims import claims, is_topic
 from recollect.text.compare import Comparison, Judge, compare
 from recollect.text.documents import sections
 from recollect.text.markdown import code_blocks, lazy, without_fences
@@ -152,7 +152,7 @@ class Checks:
         for id in near:
             new, old = (by_id[id], entry) if newer else (entry, by_id[id])
             said = compare(new.claims, old.claims, self.judge)
-            if said.kind == "near" and is_sentence(new.title) and is_sentence(old.title):
+            if not said.conflicts and not (is_topic(new.title) or is_topic(old.title)):
                 titles = compare((new.title,), (old.title,), self.judge)  # two reasons may hide that two rules conflict
                 said = replace(titles, sure=False) if titles.conflicts else said
             found.append(Match(known=by_id[id], comparison=said))

@@ -9,6 +9,7 @@ quantities: "30 s" and "30 seconds" are one. `text/compare` decides what two cla
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 
 from recollect.core.records import record
 from recollect.text.markdown import lazy, own_lines
@@ -59,8 +60,13 @@ def claims(title: str, body: str = "") -> tuple[str, ...]:
 
 def is_sentence(heading: str) -> bool:
     """Whether a heading says something about its subject: "Never mock the database", not "When testing"."""
+    return not is_topic(heading) and bool(_VERB.search(heading.lower()))
+
+
+def is_topic(heading: str) -> bool:
+    """Whether a heading only names when a rule holds, or its subject: "When testing", "Retries"."""
     plain = heading.strip().lower()
-    return len(plain.split()) >= LEAST_WORDS and not _TOPIC.match(plain) and bool(_VERB.search(plain))
+    return len(plain.split()) < LEAST_WORDS or bool(_TOPIC.match(plain))
 
 
 def rules_in(said: Sequence[str]) -> list[str]:
@@ -145,6 +151,7 @@ class Statement:
     denied: frozenset[int]  # places in `words`
     quantities: tuple[tuple[str, str], ...]  # dimension, value in its base unit
     cue: str
+    turns: frozenset[tuple[str, str]]  # numbers, denial and words of `_turning`, each with its group
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -157,13 +164,14 @@ def statements(claim: str) -> tuple[Statement, ...]:
     heading, _, body = claim.partition("\n")
     bare = body and heading.startswith("#") and not is_sentence(heading.lstrip("# "))
     parts = [part for line in (body if bare else claim).split("\n") for part in split_sentences(line, lower_case=True)]
-    read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts[:CLAIMS])
+    read = (sentence(part.strip(" .!?-*#>\t\r")) for part in parts[:CLAIMS])
     return tuple(one for one in read if one.words or one.quantities)
 
 
 @lru_cache(maxsize=4096)
-def _read(sentence: str) -> Statement:
-    plain = sentence.replace("\u2019", "'").lower()
+def sentence(text: str) -> Statement:
+    """A text read as one sentence."""
+    plain = text[:SENTENCE_LIMIT].replace("\u2019", "'").lower()
     cue = _CUE.search(plain)
     for short, full in _SPELLINGS.items():
         plain = plain.replace(short, full)
@@ -197,14 +205,35 @@ def _read(sentence: str) -> Statement:
         denied=frozenset(denied),
         quantities=tuple(found),
         cue=cue[1] if cue else "",
+        turns=frozenset(
+            {_turning()[word] for word in written(plain.replace("-", " ")) if word in _turning()}
+            | {("number", value) for _, value in found}
+            | ({("denied", "")} if len(denied) % 2 else set())
+        ),
     )
+
+
+def turned(one: Statement, other: Statement, *, alike: bool = True) -> bool:
+    """Whether a word of order, polarity, state, quantity or scope, or a number, sets two texts apart.
+
+    Between texts that are alike else, a word that only one of them has does, unless it is a common one.
+    """
+    differ = {group for group, _ in one.turns ^ other.turns}
+    both = {group for group, _ in one.turns} & {group for group, _ in other.turns}
+    return bool(differ & both) or (alike and not all(group.startswith("common") for group in differ))
+
+
+@cache
+def _turning() -> dict[str, tuple[str, str]]:
+    """The words that may turn what a text says: of each its group, and those that say the same."""
+    groups = (Path(__file__).parent / "data" / "turning.txt").read_text("utf-8").splitlines()
+    return {word: (group, side) for group in groups for side in group.split() for word in side.split("/")}
 
 
 @cache
 def opposites() -> dict[str, frozenset[str]]:
-    """The stems that mean the opposite of a stem, by WordNet's antonym pairs; read on first use."""
+    """The stems that mean the opposite of a stem, by WordNet's antonym pairs and ours; read on first use."""
     import json
-    from pathlib import Path
 
     pairs: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "antonyms.json").read_bytes())
     found: dict[str, set[str]] = {}

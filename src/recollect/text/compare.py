@@ -15,7 +15,7 @@ from math import exp, log
 from typing import Literal
 
 from recollect.core.records import record, replace
-from recollect.text.claims import LABEL, MILD, Statement, opposites, rules_in, spoken, statements
+from recollect.text.claims import LABEL, MILD, Statement, opposites, rules_in, sentence, spoken, statements, turned
 from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]
@@ -170,7 +170,7 @@ def _by_judge(pair: tuple[str, str], chances: Chances, ruled: Comparison) -> Com
         _, opposed, newer, *_ = chances
         kind = "same" if same > conflict else "newer" if ruled.kind == "newer" or newer > opposed else "opposite"
     reason = ruled.reason if ruled.conflicts else "judged"
-    merged = chances[0] >= MERGED and shared_words(*pair) < REWORDED and not ruled.conflicts
+    merged = chances[0] >= MERGED and shared_words(*pair) < REWORDED and not ruled.conflicts and not reversed_by(*pair)
     acted = merged if kind == "same" else conflict >= SURE
     return Comparison(
         kind=kind,
@@ -235,20 +235,35 @@ def _under_one_heading(one: str, other: str) -> bool:
     """Whether the headings of two claims name one subject: the same advice for another one is no repetition."""
     heads = [claim.partition("\n")[0].lower() if claim.startswith("#") else "" for claim in (one, other)]
     words = [set(terms(head)) or set(head.split()) for head in heads]
-    return not all(words) or words[0] <= words[1] or words[1] <= words[0]
+    one_in_other = words[0] <= words[1] or words[1] <= words[0]
+    return not all(words) or (one_in_other and not turned(*map(sentence, heads)))
+
+
+def reversed_by(one: str, other: str) -> bool:
+    """Whether one word may turn the meaning of one text into that of the other, headings included."""
+    ones, others = (sentence(each.replace("\n", " ")) for each in (one, other))
+    words, other_words = frozenset(ones.words), frozenset(others.words)
+    opposed = any(opposites().get(word, frozenset()) & (other_words - words) for word in words - other_words)
+    return opposed or turned(
+        ones, others, alike=2 * len(words & other_words) >= DOUBTFUL * (len(words) + len(other_words)) - 1
+    )
 
 
 def _sign(one: Statement, other: Statement) -> Comparison:
     """The one sign that sets two sentences against each other, or shows that they say the same."""
     ones, others = frozenset(one.words), frozenset(other.words)
     pairs = {(left, right) for left in ones - others for right in (others - ones) & opposites().get(left, frozenset())}
+    if {word for pair in pairs for word in pair} == {"befor", "after"} and (
+        [word for word in one.words if word in others] != [word for word in other.words if word in ones]
+    ):
+        pairs = set()  # "migrate before deploying" and "deploy after migrating" agree
     left = ones - others - {each for each, _ in pairs}.union(MILD)
     right = others - ones - {each for _, each in pairs}.union(MILD)
     alike = len(ones & others) + len(pairs)
     overlap = 2 * alike / (2 * alike + len(left) + len(right) or 1)
     numbers, other_numbers = frozenset(one.quantities), frozenset(other.quantities)
     changed = {each for each, _ in numbers - other_numbers} & {each for each, _ in other_numbers - numbers}
-    turned = (len(one.denied) + len(other.denied) + len(pairs)) % 2 == 1
+    reverse = (len(one.denied) + len(other.denied) + len(pairs)) % 2 == 1
     plain = not (left or right)
     reason, exact = "", plain
     if _rejects(one, other) or _rejects(other, one):
@@ -257,7 +272,7 @@ def _sign(one: Statement, other: Statement) -> Comparison:
         return NEITHER
     elif _swapped(one.words, other.words) and one.denied == other.denied:
         reason = "order"
-    elif turned:
+    elif reverse:
         reason, exact = "antonym" if pairs else "negation", plain and numbers == other_numbers
     elif changed:
         reason, exact = "quantity", plain and changed != {LABEL}
@@ -267,7 +282,7 @@ def _sign(one: Statement, other: Statement) -> Comparison:
         return Comparison(
             kind="newer" if one.cue else "opposite", sure=exact, score=round(max(overlap, DOUBTFUL), 3), reason=told
         )
-    if one.quantities == other.quantities and _same_order(one, other):
+    if one.quantities == other.quantities and _same_order(one, other) and not turned(one, other):
         return Comparison(kind="same", sure=True, score=1.0, reason="same words")
     return replace(NEITHER, score=round(overlap, 3), reason="shared words")
 

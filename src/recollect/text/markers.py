@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Literal, cast
 
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
@@ -203,26 +204,9 @@ _REMEDY = lazy(
     r"|(?:fix|solution|workaround|remedy|trick|answer) (?:is|was))\b",
     re.IGNORECASE,
 )
-VERBS = frozenset(
-    """
-    add allow apply ask assert avoid bind bump choose compare compute configure confirm convert create declare
-    define detect disable embed enable enforce ensure escape exclude expect extract fetch follow generate get give
-    guard handle include increase inject install invoke join keep leave let make measure memoise memoize migrate
-    mount move normalise normalize pass pin prefer preload prevent provide put raise read rebuild reduce refactor
-    regenerate register rehash reject remove rename renew replace require resolve respect restart reuse revert
-    revisit rewrite rotate sanitise sanitize select send serialise serialize serve skip specify split squash stick
-    store strip switch take treat trim try turn use validate verify wait wrap write
-    """.split()
-)
-# As often nouns as verbs: they give advice only when an object follows.
-_NOUNS_TOO = frozenset(
-    """
-    back batch build cache call catch check clear close commit copy debounce delete deploy document drop export filter
-    format group import limit list load lock log look map match merge open order parse pin point pool prefix pull push
-    query queue rate record release report reset retry return roll route run schedule scope set share sort start stop
-    sync tag test trace track update upgrade upload watch
-    """.split()
-)
+# Verbs that open an order; those that are nouns too, which do so when an object follows; and words that never do.
+_LISTS = (Path(__file__).parent / "data" / "orders.txt").read_text("ascii").splitlines()
+VERBS, _NOUNS_TOO, _NO_ORDERS = (frozenset(words.split()) for words in _LISTS)
 _OBJECT = lazy(
     r"\S+\s+(?:an?|the|it|its|them|this|that|these|those|all|both|each|every|one|your|our|new|only|with|before|after|to"
     r"|for|from|in|on|at|by|as|up|down|out|off|over|any|no|`\S.*|\S*[_.()=/]\S*)(?:\s|$)",
@@ -230,17 +214,6 @@ _OBJECT = lazy(
 )
 # Any other word before "the", "a" or "it" is a verb too, unless it is one of these: 93 of 105 (docs/experiments.md).
 _DOES = lazy(r"[A-Z]?[a-z]+(?:-[a-z]+)? (?:an?|the|it|them|your|our|its|every|each|any|all|both)\b")
-_NO_ORDERS = STOP_WORDS | frozenset(
-    """
-    above across against along although around aside behind below beneath beside beyond despite either else except given
-    half hence here instead later least less like likewise many maybe much near neither never nor often onto otherwise
-    outside past per perhaps plus quite since soon still though throughout toward underneath unless unlike upon via
-    whatever whenever whereas wherever whether whilst within without yet
-    broke became began bought brought built came caught chose did drew fell felt forgot found gave got grew hid kept
-    knew led left lost made meant met paid ran rose said sat saw sent shook sold spent spoke stood stuck taught thought
-    threw told took went woke won wore written wrote
-    """.split()
-)
 
 
 def _sorted_by_role(content: str) -> dict[str, list[str]]:
@@ -277,7 +250,11 @@ def _is_advice(clause: str) -> bool:
     verb = re.split(r"[\s,:]", clause, maxsplit=1)[0].lower()
     if _ADVICE.match(clause) or verb in VERBS or (verb in _NOUNS_TOO and _OBJECT.match(clause)):
         return True
-    return bool(_DOES.match(clause)) and verb not in _NO_ORDERS and not verb.endswith(("ly", "ing", "ed", "s"))
+    return (
+        bool(_DOES.match(clause))
+        and verb not in STOP_WORDS | _NO_ORDERS
+        and not verb.endswith(("ly", "ing", "ed", "s"))
+    )
 
 
 # --- Sentences and clauses

@@ -19,37 +19,9 @@ from recollect.text.tokens import STOP_WORDS, without_clauses, written
 
 FEWEST_TAGS, MOST_TAGS = 2, 5  # tags of a text; chosen
 
-_TECHNOLOGIES = frozenset(
-    """
-    airflow alembic android angular ansible apache argocd asyncio aws axios azure babel bash bazel bigquery black
-    boto3 bun c c# c++ cassandra celery chrome circleci clang clickhouse cloudflare cloudfront cmake cockroachdb
-    composer cors cron css csv curl cypress dart datadog debian deno django docker dotnet duckdb dynamodb ecs
-    elasticsearch electron elixir esbuild eslint express fargate fastapi fastify ffmpeg figma firebase firefox flask
-    flutter gcp gin git github gitlab go gradle grafana graphql grpc gunicorn haskell helm heroku hibernate html
-    htmx http https hugo ios istio java javascript jest jenkins jinja jinja2 jpa jquery json junit jwt kafka keycloak
-    kotlin kubernetes lambda launchdarkly laravel linux lua macos mariadb markdown maven memcached minio mocha mongodb
-    mssql mypy mysql nats neo4j nestjs netlify next.js nginx node node.js npm nuget numpy oauth okta openai openapi
-    openssl oracle pandas passport paypal php pip playwright pnpm podman poetry postcss postgresql powershell prettier
-    prisma prometheus protobuf puppeteer pydantic pylint pytest python pytorch qt rabbitmq rails react redis redux
-    rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
-    shopify slack smtp snowflake solr spark spring sql sqlalchemy sqlite ssh stripe stylelint supabase svelte swagger
-    swift systemd tailwind tensorflow terraform tls tomcat travis turborepo twilio typescript ubuntu unity uvicorn
-    vault vercel vite vitest vue wasm webpack websocket windows wordpress xcode xml yaml yarn zod zookeeper
-    """.split()
-)
-_SHORT_FORMS = {
-    "k8s": "kubernetes",
-    "postgres": "postgresql",
-    "psql": "postgresql",
-    "mongo": "mongodb",
-    "js": "javascript",
-    "ts": "typescript",
-    "tf": "terraform",
-    "golang": "go",
-    "websockets": "websocket",
-    "nodejs": "node.js",
-    "py": "python",
-}
+_NAMES = (Path(__file__).parent / "data" / "technologies.txt").read_text("ascii").split()
+_TECHNOLOGIES = frozenset(name for name in _NAMES if "=" not in name)
+_SHORT_FORMS = dict(name.split("=") for name in _NAMES if "=" in name)
 # Everyday words count as technologies only with a capital letter inside a sentence, or before a version number.
 _EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring swift unity vault".split())
 

@@ -25,8 +25,7 @@ STOP_WORDS = frozenset(
 
 NOISE = STOP_WORDS | frozenset(
     "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
-    "wow "
-    "sure thing things something anything make makes made new still even well want wants today yesterday tomorrow "
+    "wow sure thing things something anything make makes made new still even well want wants today yesterday tomorrow "
     "need needs use used using see way let know think say says said".split()
 )
 """Words that tell nothing about a subject."""
