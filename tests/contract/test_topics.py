@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from conftest import PERSON, STRANGER, Opener
@@ -512,3 +514,90 @@ def test_a_topic_line_does_not_rename_other_work_of_its_session(at: Turns) -> No
     named = at.turn("s-1", "go on", "Old ones are gone.\nTOPIC: Key rotation")
     assert named == "Key rotation"
     assert {name: topic.entries for name, topic in at.rows().items()} == {first: 2, "Key rotation": 2}
+
+
+OPENED = "TOPIC: Login limits\nToken bucket is in.\nOPEN: store the counters in Redis"
+
+
+def both(at: Turns) -> tuple[str, str]:
+    """The brief's open items and ROOT.md's active context."""
+    at.turn("other", "Translate the header", "TOPIC: Header text\nThe partners read the header text twice.")
+    at.memory.cycle()
+    page = at.memory.journal.node("root").partition("## Active Context")[2].partition("\n## ")[0]
+    return told(at.memory).get("Left open", ""), page
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_open"),
+    [
+        ("Stored the counters in Redis with a TTL of 60 seconds.", False),
+        ("Stored the counters in Redis; shipped.\nThe docs are not yet reviewed by Claire.", False),
+        ("Failed to store the counters in Redis: connection refused by the server.", True),
+        ("There are three options to store the counters in Redis: INCR or a Lua script. Which do you want?", True),
+        ("We will store the counters in Redis next.", True),
+        ("Should the counters be stored in Redis?", True),
+        ("I tried to store the counters in Redis but reverted it.", True),
+    ],
+)
+def test_the_brief_and_root_take_the_same_results_as_done(at: Turns, answer: str, is_open: bool) -> None:
+    at.turn("s-1", "Add rate limiting to login", OPENED)
+    at.turn("s-2", "Go on with the login limits", f"TOPIC: Login limits\n{answer}")
+    assert [OPENED[-29:] in text for text in both(at)] == [is_open, is_open]
+    assert rebuilt(at.memory) == tree_of(at.memory)
+
+
+@pytest.mark.parametrize("nothing", ["none", "None.", "nothing left to do", "-", "n/a", "no open items"])
+def test_a_line_that_says_nothing_is_open_opens_nothing(at: Turns, nothing: str) -> None:
+    at.turn("s-1", "Seed the demo shop", f"TOPIC: Demo seeds\nSeeds 20 products.\nDONE: seeds\nOPEN: {nothing}")
+    assert at.rows()["Demo seeds"].state == "done"
+    assert all(f": {nothing} →" not in text for text in both(at))
+
+
+def test_an_item_that_is_said_twice_is_told_once_and_others_are_counted(at: Turns) -> None:
+    items = ["return a Retry-After header", "document the limits", "alert when a client is blocked"]
+    for day in ("Monday", "Tuesday"):
+        at.turn(
+            "s-1",
+            f"On {day}: add rate limiting",
+            f"For {day}.\n{OPENED}" + "".join(f"\nOPEN: {item}" for item in items),
+        )
+    brief, page = both(at)
+    assert [brief.count(item) for item in items] == [1, 1, 1]
+    assert "(and 2 more open)" in page
+
+
+def test_open_topics_and_items_beyond_the_shown_are_counted(at: Turns) -> None:
+    verbs = "check move split name test draw read sort list copy clean join".split()
+    for number, name in enumerate("Invoices Footer Ranking Backups Payments Images Audit Mails".split()):
+        items = "\n".join(
+            f"OPEN: {verb} the page of the {name.lower()}" for verb in (verbs if number == 0 else verbs[:1])
+        )
+        at.turn(f"s-{number}", f"Work on {name}", f"TOPIC: {name} work\nHalf of the {name.lower()} run.\n{items}")
+    waiting, _ = both(at)
+    assert "- 2 more topics with something open: `recollect topic list --state open`" in waiting
+    assert re.search(r"; and \d more →", waiting)
+
+
+def test_a_done_line_settles_by_stems_and_numbers(at: Turns) -> None:
+    at.turn(
+        "s-1", "Write the docs", "TOPIC: CLI docs\nThe page is there.\nOPEN: add tests\nOPEN: fix #123\nOPEN: fix #99"
+    )
+    at.turn("s-2", "Tests", "TOPIC: CLI docs\nDONE: tests added\nDONE: #123")
+    assert "): fix #99 →" in both(at)[0]
+
+
+def test_a_done_line_of_a_new_session_finds_the_topic_that_waits_for_it(at: Turns, clock: ScriptedClock) -> None:
+    at.turn("s-1", "Add rate limiting to login", OPENED)
+    clock.advance(days=1)
+    at.turn("s-2", "Write the release notes", "The notes are short.\nDONE: all of it")
+    assert at.rows()["Login limits"].state == "open"
+    assert at.turn("s-3", "Please look at the pool", "Moved them.\nDONE: counters are in Redis") == "Login limits"
+    assert at.rows()["Login limits"].state == "done"
+    assert both(at)[0] == ""
+
+
+def test_a_done_topic_is_told_by_its_result(at: Turns) -> None:
+    at.turn("s-1", "Add rate limiting to login", OPENED)
+    at.turn("s-1", "go on with the header", "Added the Retry-After header to all 429 responses.\nDONE: all of it")
+    both(at)
+    assert "Added the Retry-After header to all 429" in at.memory.sessions.brief().text

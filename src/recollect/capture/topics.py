@@ -27,14 +27,16 @@ from recollect.store.passages import Narrow
 from recollect.store.topics import TopicRow
 from recollect.text import topics as text
 from recollect.text.markers import read_states
+from recollect.text.points import DONE
 from recollect.text.sentences import OPEN_AMONG, gist, is_ephemeral
 from recollect.text.storable import storable
-from recollect.text.summarise import left_open
+from recollect.text.summarise import left_open, settles
 from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, key_of, names, reads_as_name
 from recollect.text.transcript import goes_on
 
 NEAREST = 60  # entries that share rare words with a new one and are compared with it
 LATEST = 12  # entries before it that are compared with it, whatever their words
+LIVING = 30  # latest topics in which a DONE line without a topic looks for what it settles
 BEFORE = 7 * DAY  # a turn that says nothing of its own belongs to the work before it, if that is not older
 FEW = 5  # entries up to which an offline name may still change
 NAMELESS = "Unnamed work"  # after a purge that left no words to make a name of
@@ -73,7 +75,7 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     ours = entry.trust != "external"
     named = chosen = _named(tx, ctx, one, states.topic) if ours else None
     nearest = _nearest(tx, one, stored.doc)
-    chosen = chosen or _of_session(tx, one) or nearest
+    chosen = chosen or _of_session(tx, one) or _waiting_for(tx, one, states.done if ours else (), nearest) or nearest
     if chosen is None and ours:
         own = (asked and not continues) or not text.is_thin(one.said)
         chosen = _begun(tx, ctx, one, alone=bool(asked) and not continues) if own else _work_before(tx, one)
@@ -118,6 +120,16 @@ def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
 def _of_session(tx: Tx, one: _Found) -> str | None:
     session = one.entry.session
     return next((topic for _, topic in rows.last_of(tx, session=session)), None) if session else None
+
+
+def _waiting_for(tx: Tx, one: _Found, done: Sequence[str], nearest: str | None) -> str | None:
+    """The living topic with an open item that DONE lines settle: the only one, or of several the nearest."""
+    found = []
+    for row in rows.listed(tx, now=one.said.at, state="open", limit=LIVING)[0] if done else ():
+        items = left_open(each.text for each in reversed(sessions.entries_of(tx, row.id, OPEN_AMONG)))
+        if any(settles(f"{DONE}{line}", [item for _, item in items], any_all=False) for line in done):
+            found.append(row.id)
+    return found[0] if len(found) == 1 else nearest if nearest in found else None
 
 
 def _work_before(tx: Tx, one: _Found) -> str | None:

@@ -70,7 +70,7 @@ def kept_passage(id: str, text: str) -> Passage:
 KIND = "node"
 LEASE_SECONDS = 600  # longer than a model may take for one node: three tries of 120 seconds
 RENEWED_EVERY = 50  # nodes; without a model these take a second or two
-MADE_BY = "tree/4"  # changes with the code that makes nodes, so that a newer program makes them again
+MADE_BY = "tree/5"  # changes with the code that makes nodes, so that a newer program makes them again
 
 
 @record

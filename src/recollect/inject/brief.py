@@ -206,8 +206,10 @@ class _Telling:
         kept_over, pointers_over = map(int, over.groups()) if over else (0, 0)
         more, lines = "{} more, in `recollect log tree root` and its overflow file", tuple(rules)
         yield Part(name="rules", lines=lines, share=0.2, more=more, beyond=kept_over)
-        waiting = tuple(islice(self._left_open(), OPEN_SHOWN))
-        yield Part(name="open", lines=waiting, share=0.15)
+        more, waiting = "{} more topics with something open: `recollect topic list --state open`", self._waiting()
+        lines = tuple(self._line(row, one, said) for row, one, said in waiting[:OPEN_SHOWN])
+        self._told.update(other.id for row, _, _ in waiting[:OPEN_SHOWN] for other, _ in self._open(row.id))
+        yield Part(name="open", lines=lines, share=0.15, more=more, beyond=len(waiting[OPEN_SHOWN:]))
         alive = tuple(islice(self._alive(), ALIVE))
         yield Part(name="topics", lines=alive, share=0.25)
         yield Part(name="learned", lines=tuple(self._learned(page)), share=0.15)
@@ -231,9 +233,7 @@ class _Telling:
             others.setdefault(like, []).append(one)
         said = {}
         for id, one in first.items():
-            done = self._topic.get(id) in self._done
-            line = _cut(one.title) if done else _titled(one, self._left(one), self._is_new)
-            said[id] = f"- {line}{_like(one, others[id][1:])} → {id}"
+            said[id] = f"- {_titled(one, self._left(one), self._is_new)}{_like(one, others[id][1:])} → {id}"
         return said
 
     def _is_new(self, sentence: str) -> bool:
@@ -299,11 +299,13 @@ class _Telling:
         weight = {row.id: row.entries**0.5 * 0.5 ** (self._age(row.last_at) / HALF_LIFE) for row in fresh}
         return sorted(fresh, key=lambda row: (-weight[row.id], row.name))[:LOOKED_AT]
 
-    def _left_open(self) -> Iterator[str]:
+    def _waiting(self) -> list[tuple[TopicRow, Told, str]]:
+        """Living topics with something open that is not told above, each with what is open and its latest entry."""
+        found = []
         for row in self._living():
             if left := [(one, text) for one, text in self._open(row.id) if one.id not in self._told]:
-                yield self._line(row, left[0][0], "; ".join(text for _, text in left))
-                self._told.update(one.id for one, _ in left)
+                found.append((row, left[0][0], _listed([text for _, text in left], LINE - len(row.name) - 30)))
+        return found
 
     def _alive(self) -> Iterator[str]:
         """Lines of other topics that live; the map has the rest."""
@@ -424,13 +426,22 @@ def _titled(one: Told, left: Sequence[str], is_new: Callable[[str], bool] | None
     """An entry's title and, where it says more and nothing above says that, its gist; what is `left` open always."""
     title, said = one_line(one.title), gist(one.text)
     if left and not _words(" ".join(left)) <= _words(title):
-        return _cut(f"{cut(title, LINE // 2)}; left open: {'; '.join(left)}")
+        return _cut(f"{cut(title, LINE // 3)}; left open: {_listed(left, LINE // 2)}")
     if len(_words(said) - _words(title)) < SAYS_MORE or (is_new and not is_new(said)):
         return _cut(title)
     words = {*terms(title)}
     again = is_real(title) and len(words.intersection(terms(said))) >= SAID_AGAIN * len(words)
     again = again or said.casefold().startswith(title.rstrip(".…").casefold())
     return _cut(said if again else f"{title}: {said}")
+
+
+def _listed(items: Sequence[str], limit: int) -> str:
+    """As many items as fit, the first at least, and how many more there are."""
+    shown = 1
+    while shown < len(items) and len("; ".join(items[: shown + 1])) <= limit:
+        shown += 1
+    said = cut("; ".join(items[:shown]), limit)
+    return f"{said}; and {len(items) - shown} more" if shown < len(items) else said
 
 
 def _like(one: Told, others: Sequence[Told]) -> str:

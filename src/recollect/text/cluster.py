@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from recollect.text.tokens import STOP_WORDS, terms
@@ -26,18 +25,13 @@ WEAK_WORDS = STOP_WORDS | {
 """Words that say nothing about the subject of a work note."""
 
 
-@cache
-def _weak_terms() -> frozenset[str]:
-    return frozenset(term for word in WEAK_WORDS for term in terms(word))
-
-
 def topic_vectors(texts: Sequence[str]) -> list[Words]:
     """Unit vectors over the words that texts share.
 
     A subject's name is in many of its texts and few others, so words are weighed by how often *and* how rarely they
     occur. Plain TF-IDF favours words of one or two texts, which join nothing.
     """
-    weak = _weak_terms()
+    weak = {term for word in WEAK_WORDS for term in terms(word)}
     counted = [Counter(term for term in terms(text) if term not in weak) for text in texts]
     return _weighed(counted, lambda spread: math.log(1 + spread) * math.log((1 + len(texts)) / spread))
 

@@ -35,7 +35,7 @@ _PRIVATE_TAG = lazy(r"<(/?)private\s*>", re.IGNORECASE)
 _FORGED_HEADING = lazy(r"\\*##(?=[ \t]|$)")
 _FORGED_MARK = lazy(r"\\*(?:<!-- recollect:|<{7} )")
 _NAMES = "|".join(name.replace("_", "[-_ ]") for name in FIELDS)
-_FIELD = lazy(rf"[-*][ \t]+(?:\*\*)?({_NAMES})[ \t]*:(?:\*\*)?(?:[ \t]+(.*))?", re.IGNORECASE)
+FIELD = lazy(rf"[-*][ \t]+(?:\*\*)?({_NAMES})[ \t]*:(?:\*\*)?(?:[ \t]+(.*))?", re.IGNORECASE)
 
 
 def render(new: NewEntry, *, at: str = "", key: str = "", trust: Trust = "agent") -> str:
@@ -244,7 +244,7 @@ def fields(text: str) -> tuple[list[tuple[str, str]], str]:
     prose: list[str] = []
     continues = False
     for line, in_fence in markdown.fenced(text.split("\n")):
-        item = None if in_fence else _FIELD.fullmatch(line)
+        item = None if in_fence else FIELD.fullmatch(line)
         if item:
             found.append((re.sub("[- ]", "_", item[1].lower()), [(item[2] or "").strip()]))
             continues = True

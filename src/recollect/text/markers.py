@@ -336,12 +336,18 @@ class States:
     open: tuple[str, ...] = ()
 
 
+_NOTHING = lazy(  # "none", "nothing left to do", "-"
+    r"(?i)\W*(?:(?:none|nothing|nil|no|n/a)\b(?:[ ,]+(?:is|are|else|more|further|left|open|remain\w*|pending"
+    r"|to|be|do|done|for|now|here|this|topic|so|far|known|items?|points?|questions?|tasks?|work|at|the|moment))*\W*)?"
+)
+
+
 def read_states(output: str) -> States:
     """The `TOPIC:`, `DONE:` and `OPEN:` lines of a message; in a fence, a quote or a comment they are text."""
     found: dict[str, list[str]] = {"TOPIC": [], "DONE": [], "OPEN": []}
     if any(name in output for name in found):
         for line in own_lines(output):
-            if mark := STATE.fullmatch(line):
+            if (mark := STATE.fullmatch(line)) and not _NOTHING.fullmatch(mark["text"]):
                 found[mark["what"]].append(one_line(mark["text"]))
     return States(topic=(found["TOPIC"] or [""])[-1], done=tuple(found["DONE"]), open=tuple(found["OPEN"]))
 

@@ -172,6 +172,7 @@ _CUES: tuple[tuple[Section, re.Pattern[str]], ...] = (
     ),
 )
 _FIELD_SECTIONS: dict[str, Section] = {"decisions": "decision", "outcome": "done", "rule": "lesson", "why": "lesson"}
+DONE = "done: "  # before what a DONE line says, which could be read as a task otherwise
 _SAYS_OPEN = lazy(r"\b(?:in progress|partial\w*|paused|wip|blocked|not (?:yet |done|finished))", re.I)
 
 
@@ -219,26 +220,34 @@ def spoken(text: str) -> str:
 
 
 def statements(text: str) -> Iterator[tuple[Section, str, bool]]:
-    """What an entry says, each with its section and whether a mark says so: `OPEN:`, `TODO`, `- [ ]`."""
-    items, prose = entries.fields(_worth_summarising(text))
+    """What an entry says, each with its section and whether a mark says so: `DONE:`, `OPEN:`, `TODO`, `- [ ]`.
+
+    A log indents the lines of a field, the store keeps no indent: in both a field goes on to the next one.
+    """
+    flat = (" ".join(line.split()) for line in _worth_summarising(text).split("\n") if line.strip())
+    items, prose = entries.fields("\n".join(line if entries.FIELD.fullmatch(line) else f"  {line}" for line in flat))
     for name, value in [*items, ("", prose)]:
         if name == "references":
             yield "note", value, False
             continue
         states = read_states(value)
-        yield from (("done", each, True) for each in states.done)
+        yield from (("done", f"{DONE}{each}", True) for each in states.done)
         yield from (("open", each, True) for each in states.open)
         value = without_states(value)
         found = list(sentences(value))
         if name != "request":  # the answer is about that list
             yield from (("open", left[1], True) for each in found if (left := TO_DO.match(each)))
             found = [each for each in found if not TO_DO.match(each)]
-        said = " ".join(found)
         section = _FIELD_SECTIONS.get(name)
-        if section == "done" and _SAYS_OPEN.search(said):
-            section = "open"
-        if section and said:
-            yield section, said, False
+        if section == "done":
+            first, parts = set(sentences(value.partition("\n")[0])), dict[Section, list[str]]()
+            for each in found:
+                here: Section = "note" if each in first else _section(each)
+                here = "open" if _SAYS_OPEN.search(each) else "done" if here == "note" else here
+                parts.setdefault(here, []).append(each)
+            yield from ((here, " ".join(some), False) for here, some in parts.items())
+        elif section and found:
+            yield section, " ".join(found), False
         elif not section:
             yield from ((_section(sentence), sentence, False) for sentence in found)
 

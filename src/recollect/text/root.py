@@ -18,7 +18,6 @@ from recollect.core.journal import KEPT, EntryType, Point
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
-from recollect.text.markers import VERBS
 from recollect.text.points import densities, latest, newest_first, place_of, spoken, topic_name
 from recollect.text.sentences import cut
 from recollect.text.summarise import still_open
@@ -180,17 +179,9 @@ def _mentions(rows: Iterable[list[Any]]) -> tuple[Mention, ...]:
 def _mention(group: Sequence[Point], told: Point) -> Mention:
     last = max((ref for point in group for ref in point.refs), key=place_of)
     ended = any(point.section == "done" and latest(point)[0] == last[:10] for point in group)
-    opened = any(point.section == "open" and latest(point)[0] == last[:10] for point in group)
-    name, done = _shown(group[0].topic), ended and not opened
-    is_open = told.section == "open"
-    count = _count(group)
-    return Mention(topic=name, type=told.type, text=_told(told), last=last, count=count, done=done, open=is_open)
-
-
-def _told(point: Point) -> str:
-    """What a point says. A result that could be read as a task, as `DONE: staging keys` can, says that it is done."""
-    first, said = point.text.partition(" ")[0].lower(), point.text.endswith((".", "!", "?", "…", "ed"))
-    return f"done: {point.text}" if point.section == "done" and (first in VERBS or not said) else point.text
+    done = ended and all(point.section != "open" for point in group)
+    said = Mention(topic=_shown(group[0].topic), type=told.type, text=told.text, last=last, count=_count(group))
+    return replace(said, done=done, open=told.section == "open")
 
 
 def _shown(topic: str) -> str:
@@ -294,19 +285,23 @@ def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _active(recent: Sequence[Point]) -> list[str]:
-    """Per topic what is open, else what was decided or said last; at the end, of what is done, the result."""
+    """Per topic two lines: what is open, with a count of the others, then what was decided, else what was said last;
+    at the end, of what is done, the result."""
     groups: dict[str, list[Point]] = {}
     for point in still_open(recent):
         if point.type == "project" and point.refs and point.text and point.section != "more":
             groups.setdefault(point.topic.casefold(), []).append(point)
-    found: list[tuple[bool, tuple[int, int], list[Point]]] = []
+    found: list[tuple[bool, tuple[int, int], list[str]]] = []
     for group in groups.values():
         done = _mention(group, group[0]).done
         telling = ("done",) if done else ("open", "decision")
-        wanted = [point for section in telling for point in group if point.section == section]
-        wanted = wanted or [min(group, key=_first_told)]
-        found.append((done, min(map(newest_first, group)), sorted(wanted, key=newest_first)[:2]))
-    return [_line(point) for _, _, points in sorted(found, key=lambda one: one[:2]) for point in points]
+        newest = sorted(group, key=newest_first)
+        wanted = [point for section in telling for point in newest if point.section == section]
+        *first, last = (wanted or [min(group, key=_first_told)])[:2]
+        others = sum(point.section == "open" for point in wanted[2:])
+        lines = [*map(_line, first), _line(last, f" (and {others} more open)" if others else "")]
+        found.append((done, min(map(newest_first, group)), lines))
+    return [line for _, _, lines in sorted(found, key=lambda one: one[:2]) for line in lines]
 
 
 def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
@@ -316,11 +311,11 @@ def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
     return _within(map(_line, best), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
 
 
-def _line(point: Point) -> str:
+def _line(point: Point, more: str = "") -> str:
     last = max(point.refs, key=place_of)
     topic = topic_name(point.topic)
-    said = _told(point) if f" {spoken(topic)} " in f" {spoken(point.text)} " else f"{topic}: {_told(point)}"
-    return f"- {cut(said, _LINE_CHARS)} → log/{last}"
+    said = point.text if f" {spoken(topic)} " in f" {spoken(point.text)} " else f"{topic}: {point.text}"
+    return f"- {cut(said, _LINE_CHARS)}{more} → log/{last}"
 
 
 def _index_line(mention: Mention, today: date) -> str:

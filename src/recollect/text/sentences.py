@@ -158,7 +158,8 @@ _ROLES = frozenset("agent ai assistant bot human me model system tool unknown us
 
 def pieces(*, title: str, who: str, text: str) -> list[tuple[int, str]]:
     """Numbered pieces, the whole first."""
-    prefix = _prefix(title, who)
+    named = title if is_real(title) else who if who.lower() not in _ROLES else ""
+    prefix = f"{named or title}: " if (named or title).lower() not in {"", *_ROLES} else ""
     found = [(WHOLE, (prefix + " ".join(text.split()))[:WHOLE_CHARACTERS])]
     if is_real(title):
         found.append((TITLE, title))
@@ -172,12 +173,6 @@ def pieces(*, title: str, who: str, text: str) -> list[tuple[int, str]]:
 def is_real(title: str) -> bool:
     """Whether a title says something by itself, more than a name or a label does."""
     return len(title.split()) >= REAL_TITLE
-
-
-def _prefix(title: str, who: str) -> str:
-    named = who if who.lower() not in _ROLES else ""
-    first = title if is_real(title) else named or title
-    return f"{first}: " if first and first.lower() not in _ROLES else ""
 
 
 def _sentences(text: str) -> list[str]:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
 from recollect.text.markdown import lazy
-from recollect.text.points import densities, latest, newest_first, place_of, point_line, statements
+from recollect.text.markers import VERBS
+from recollect.text.points import DONE, densities, latest, newest_first, place_of, point_line, statements
 from recollect.text.sentences import MAY_BE_OPEN, cut, split_sentences
 from recollect.text.tokens import plain_words, terms
 
@@ -24,6 +25,17 @@ SAME = 0.75  # share of terms from which two points say the same
 
 _PRIORS: dict[Section, float] = {"decision": 1.3, "open": 1.2, "lesson": 1.2, "done": 1.0, "note": 0.6}
 _CLOSES = lazy(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
+_REPORTS = lazy(
+    r"(?i)\b(?:\w{2,}ed|done|gone|(?:re)?(?:built|wrote|written)|made|sent|ran|put|set|cut|split|kept|took|taken|"
+    r"found|went|chose|chosen|works?|pass(?:es)?|green|live|ready|now|(?:is|are) in|in place)\b|"
+    r"[\u0370-\u1fff\u3040-\ud7ff]"
+)
+_NO_RESULT = lazy(  # a question, a failure, a plan
+    r"(?i)\?\W*$|n['’]t\b|['’]ll\b|\b(?:not|never|nothing|no|can|could|cannot|unable|fail\w*|refused|rejected|"
+    r"timed out|revert(?:ed)?|tried|attempt\w*|will|shall|should|would|may|might|must|next|tomorrow|plan\w*|propos\w*|"
+    r"options?|need\w*|required|want\w*|wait\w*|blocked|postponed|deferred|skipped|still|yet|left|to be|if|half)\b"
+)
+_NUMBERED = lazy(r"#\d+|\b[A-Z][A-Z0-9]+-\d+\b")
 _ALL = lazy(r"(?:all|both|everything)\b(?: of (?:it|that|them|these))?(?: (?:is|are))?(?: done)?\W*", re.IGNORECASE)
 
 
@@ -105,34 +117,42 @@ def left_open(texts: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def still_open(points: Sequence[Point]) -> list[Point]:
-    """Without the open items that a sentence of a later result of their topic settles.
-
-    It shares two words with an item, half of the item's or all of its own; or it says "closed" and shares one. Of two
-    items it settles the one of which it says more. "All of it" settles all.
-    """
-    items: dict[str, list[tuple[Point, frozenset[str]]]] = {}
+    """Without open items that a later result of their topic settles (`docs/topics.md`) or a later item repeats."""
+    items: dict[str, list[Point]] = {}
     for point in points:
         if point.section == "open":
-            items.setdefault(point.topic.casefold(), []).append((point, frozenset(terms(point.text))))
+            items.setdefault(point.topic.casefold(), []).append(point)
     settled: set[int] = set()
     for result in points if items else ():
         if result.section == "done":
-            own = items.get(result.topic.casefold(), ())
-            before = {id(item): words for item, words in own if latest(item) < latest(result)}
-            for sentence in split_sentences(result.text) if before else ():
-                settled |= _settled(sentence.strip(), before)
-    return [point for point in points if id(point) not in settled]
+            before = [item for item in items.get(result.topic.casefold(), ()) if latest(item) < latest(result)]
+            places = settles(result.text, [item.text for item in before]) if before else []
+            settled.update(id(before[place]) for place in places)
+    kept: dict[tuple[str, frozenset[str]], int] = {}
+    for item in sorted((item for some in items.values() for item in some if id(item) not in settled), key=latest):
+        kept[item.topic.casefold(), frozenset(terms(item.text)) or frozenset([item.text])] = id(item)
+    return [point for point in points if point.section != "open" or id(point) in kept.values()]
 
 
-def _settled(sentence: str, items: dict[int, frozenset[str]]) -> set[int]:
-    if _ALL.fullmatch(sentence):
-        return {*items}
-    said, closes, found = frozenset(terms(sentence)), _CLOSES.search(sentence), set[int]()
-    shared = {item: words & said for item, words in items.items() if words & said}
-    for item, both in shared.items():
-        least = min(HALF * len(items[item]), len(said))
-        if (closes or len(both) >= max(least, min(2, len(items[item])))) and not any(map(both.__lt__, shared.values())):
-            found.add(item)
+def settles(result: str, items: Sequence[str], *, any_all: bool = True) -> list[int]:
+    """The places of the open items that a result settles; "all of it" settles them if `any_all`."""
+    is_line, found = result.startswith(DONE), list[int]()
+    words = [frozenset(terms(item)) for item in items]
+    for sentence in map(str.strip, [result.removeprefix(DONE)] if is_line else split_sentences(result)):
+        if not is_line and (_NO_RESULT.search(sentence) or not _REPORTS.search(sentence)):
+            continue
+        found += range(len(items)) if any_all and _ALL.fullmatch(sentence) else ()
+        said, numbers, closes = frozenset(terms(sentence)), {*_NUMBERED.findall(sentence)}, _CLOSES.search(sentence)
+        shared = [each & said for each in words]
+        for place, both in enumerate(shared):
+            enough = closes or len(both) >= max(min(HALF * len(words[place]), len(said)), min(2, len(words[place])))
+            if is_line and both and not enough:
+                verb, _, others = items[place].partition(" ")
+                rest = frozenset(terms(others)) if verb.casefold() in VERBS else words[place]
+                same = not numbers.isdisjoint(_NUMBERED.findall(items[place]))
+                enough = same or both == said or (len(rest) == 1 and rest <= said)
+            if both and enough and not any(map(both.__lt__, shared)):
+                found.append(place)
     return found
 
 

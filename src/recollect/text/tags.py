@@ -60,7 +60,11 @@ def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
     words = [word for word, _ in found]
     names = [
         *(word for word, opening in found if _is_technology(word, opening)),
-        *filter(_is_identifier, words),
+        *(
+            word
+            for word in words
+            if _IDENTIFIER.fullmatch(word) and not (_PLAIN_COMPOUND.fullmatch(word) and word.islower())
+        ),
         *(word for word in words if _ACRONYM.fullmatch(word) and word not in _SHOUTED),
     ]
     chosen = _distinct(names)
@@ -106,10 +110,6 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
 def _is_technology(word: str, opening: bool) -> bool:
     tag = _tag(word)
     return tag in _TECHNOLOGIES and (tag not in _EVERYDAY or (not opening and not word.islower()))
-
-
-def _is_identifier(word: str) -> bool:
-    return bool(_IDENTIFIER.fullmatch(word)) and not (_PLAIN_COMPOUND.fullmatch(word) and word.islower())
 
 
 def _tag(word: str) -> str:

@@ -189,7 +189,8 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         weight = (0.5 if len(phrase[0]) < SHORT_WORD else 1.0, 1.9, 2.0)[len(phrase) - 1]
         if inside[phrase] == 1:  # of one text: the one that says most of what the others say, and no verb
             weight *= 1.5 if phrase in central else 1.0
-            weight *= 1.0 if is_phrase(phrase) and not any(map(_acts, phrase)) else 0.6
+            acts = any(word.endswith("ing") or VERBS & {word, word[:-1], word[:-2]} for word in phrase)  # "requires"
+            weight *= 1.0 if is_phrase(phrase) and not acts else 0.6
         return (-(inside[phrase] ** 1.5) * rarity * weight, phrase)
 
     ranked = sorted(inside, key=worth)
@@ -198,11 +199,6 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         best = next((phrase for phrase in ranked if len(phrase) == 2 and best[0] in phrase), best)
     name = "-".join(best)
     return free_slug(slug(name), taken)
-
-
-def _acts(word: str) -> bool:
-    """Whether a word may be a form of a verb: "requires", "adding"."""
-    return word.endswith("ing") or not VERBS.isdisjoint({word, word[:-1], word[:-2]})
 
 
 def slug(text: str) -> str:

@@ -83,7 +83,8 @@ def read(host: str, lines: Iterable[str], *, one: bool = False) -> Turn:
                     found[kind].append(words)
         if one and found["broken"]:
             break
-    delegated, launched = (_by_id(found[kind]) for kind in ("delegated", "launched"))
+    parted = [[each.partition("\n") for each in found[kind]] for kind in ("delegated", "launched")]
+    delegated, launched = ({id: words for id, _, words in each} for each in parted)
     launched[""] = "\n\n".join(words for id, words in delegated.items() if id not in found["returned"])
     return Turn(
         requests=tuple(found["request"]),
@@ -95,10 +96,6 @@ def read(host: str, lines: Iterable[str], *, one: bool = False) -> Turn:
         edits=tuple(found["edit"]),
         broken=bool(found["broken"]),
     )
-
-
-def _by_id(said: Iterable[str]) -> dict[str, str]:
-    return {id: words for id, _, words in (each.partition("\n") for each in said)}
 
 
 def own_words(text: str) -> str:
