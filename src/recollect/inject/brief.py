@@ -398,7 +398,7 @@ def _in_turn(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
 
 
 def _rest(count: int) -> str:
-    return f"- {count} more topics: `recollect topic list`"
+    return f"- {counted(count, 'more topic')}: `recollect topic list`"
 
 
 def _period(month: str, today: date) -> str:
