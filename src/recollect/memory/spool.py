@@ -30,7 +30,6 @@ from recollect.text.storable import storable, storable_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from recollect.core.context import Context, Tx
@@ -144,7 +143,9 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
         try:
             _do(ctx, write)
             return True
-        except Trouble:
+        except BadInput:
+            raise
+        except Exception:  # noqa: BLE001 — the replay tries it again, and names what stays wrong with it
             pass
     keep(project, write, actor=ctx.actor, at=ctx.clock.now())
     return False
@@ -195,9 +196,6 @@ def replay(ctx: Context, project: Project) -> int:
             return 0
         for path, found in spool.records(spool.pending(project.spools)):
             count = spool.tries(path) + 1
-            if found is None:
-                spool.set_aside(path, spool.UNREADABLE, None, "")
-                continue
             if count > TRIES:
                 spool.set_aside(path, spool.FAILED, found, KILLED)
                 continue
@@ -208,15 +206,13 @@ def replay(ctx: Context, project: Project) -> int:
                 _do(*_decoded(ctx, found))
             except SessionBusy:
                 spool.counted(file, count - 1)
-            except Trouble as trouble:
-                if isinstance(trouble, (StoreBusy, NoSpace)) or not _can_write(ctx):
+            except Exception as error:  # noqa: BLE001 — no command may fail because of an old record
+                if isinstance(error, Trouble) and (isinstance(error, (StoreBusy, NoSpace)) or not _can_write(ctx)):
                     spool.counted(file, count - 1)
                     return done
-                _failed(file, found, trouble)
-            except (RecollectError, KeyError, TypeError, ValueError) as error:
-                spool.set_aside(file, spool.UNREADABLE, found, _reason(error))  # another try would end the same way
-            except Exception as error:  # noqa: BLE001 — no command may fail because of an old record
-                _failed(file, found, error)
+                if count == TRIES:
+                    suffix = spool.UNREADABLE if found is None else spool.FAILED
+                    spool.set_aside(file, suffix, found, f"{type(error).__name__}: {storable(str(error))}")
             else:
                 spool.done(file)
                 done += 1
@@ -236,20 +232,12 @@ def _can_write(ctx: Context) -> bool:
     return False
 
 
-def _failed(path: Path, found: dict[str, Any], error: Exception) -> None:
-    """Leave a record for another try, or set it aside after the last."""
-    if spool.tries(path) >= TRIES:
-        spool.set_aside(path, spool.FAILED, found, _reason(error))
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {storable(str(error))}"
-
-
-def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
+def _decoded(ctx: Context, found: dict[str, Any] | None) -> tuple[Context, Write]:
     """The write in a file, and a context with its actor and time."""
     from recollect.core.records import replace
 
+    if found is None:
+        raise BadInput("not a record of the spool, or it cannot be read now")
     kind, given = KINDS[found["verb"]], found["arguments"]
     if not isinstance(given, dict) or not isinstance(found["actor"], dict):
         raise BadInput("not a record of the spool")

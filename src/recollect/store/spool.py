@@ -2,8 +2,8 @@
 
 A record is {id, verb, at, actor, arguments}. Its id becomes the change id of what it does, so that a second replay does
 nothing. Its file's name counts the tries (`NAME.json`, `NAME.try1.json`, …) before each begins, so that a try that ends
-with its process counts too. A record that cannot be done is set aside as `NAME.failed` or `NAME.unreadable`, with the
-reason in it, and never deleted.
+with its process counts too. A record that cannot be done is set aside as `NAME.failed`, with the reason in it, or as
+`NAME.unreadable`, and never deleted.
 """
 
 from __future__ import annotations
