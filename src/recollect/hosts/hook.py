@@ -74,9 +74,8 @@ def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> b
     places: set[str] = set()
     for pattern in filter(None, project.settings.hosts.ignore):
         base, rest = (home, pattern[2:]) if pattern.startswith("~/") else (root, pattern)
-        rest = os.path.normpath(rest).removesuffix(
-            "/**"
-        )  # `a/**` includes `a`, and `a/**/b` `a/b`; links count as both
+        # `a/**` includes `a`, and `a/**/b` `a/b`; links count as both
+        rest = os.path.normpath(rest).removesuffix("/**")
         places.add(_literally(os.path.realpath(os.path.join(base, rest))))
         for each in (base, os.path.realpath(base)):
             place = os.path.normpath(os.path.join(_literally(each), rest))
@@ -269,9 +268,9 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host, environ: Mapping[s
         brief = memory.sessions.brief(room, session=moment.session)
         said, given, room = brief.text, ("brief", *brief.parts), room.beside(f"{brief.text}\n")
         message = memory.sessions.at_a_glance(moment.session) if telling else ""
-    elif moment.kind == "start" and (asked := memory.sessions.broke_off(moment.session)):
-        message = f"this session broke off at: {asked}"
-        said = f"The last turn of this session broke off. The log has what was said until then. It was asked: {asked}"
+    elif moment.kind == "start" and (broken := memory.sessions.broken_off(only=moment.session)):
+        message = f"this session broke off at: {broken[0][1]}" if telling else ""
+        said = f"The last turn of this session broke off; the log has what was said. It was asked: {broken[0][1]}"
     if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":

@@ -175,8 +175,7 @@ def _read_gemini(event: str, given: Mapping[str, Any]) -> HostEvent | None:
         answer=_joined(text(given, "prompt_response"), path(given, "transcript_path")),
         text=text(given, "reason"),
         fresh=kind == "before_compact" or text(given, "source") == "startup",
-        brief_too=kind
-        == "prompt",  # after a clear or a compression, the agent sees no answer of ours before the next prompt's
+        brief_too=kind == "prompt",  # after a clear or a compression it sees no answer of ours before
     )
 
 

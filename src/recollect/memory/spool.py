@@ -67,6 +67,7 @@ class Sessions(Facet):
     latest = reads(sessions.latest_session)
     events = reads(sessions.events_of)
     last_heard = reads(sessions.last_heard)
+    broken_off = reads(sessions.broken_off)
 
     def is_given(self, session: str, what: str) -> bool:
         return what in self._ctx.read(sessions.in_context, session)
@@ -86,18 +87,12 @@ class Sessions(Facet):
         with self._ctx.db.read(self._ctx.space) as tx:
             count, entries = count_active(tx), db.count(tx, "log_entries")
             asked = [prompt for _, prompt in sessions.broken_off(tx, now=self._ctx.clock.now(), but=session)]
-            learnt = [] if count or entries else self._ctx.rings.ask(self._ctx, lambda ring: ring.read(count_active))
-        rings = sum(one for _, one in learnt)
+        rings = sum(one for _, one in self._ctx.rings.ask(self._ctx, lambda ring: ring.read(count_active)))
         which = f"{len(asked)} sessions" if asked[1:] else "last session"
-        logged = counted(entries, "log entry") if entries else "nothing is remembered yet"
-        logged = f"{counted(rings, 'learning')} of your rings" if rings else logged
+        others = f"{counted(rings, 'learning')} of your rings" if rings else "nothing is remembered yet"
+        logged = counted(entries, "log entry") if entries else others
         held = counted(count, "learning") if count else logged
         return f"{held}, {which} broke off at: {'; '.join(asked)}" if asked else held
-
-    def broke_off(self, session: str) -> str:
-        """The prompt at which a session that is resumed was killed."""
-        found = self._ctx.read(sessions.broken_off, now=self._ctx.clock.now(), only=session)
-        return found[0][1] if found else ""
 
     def deliver(self, write: Write) -> bool:
         """Write what happened, or keep it in the spool; True when it is written.

@@ -193,8 +193,8 @@ def asked_last(tx: Tx, session: str) -> tuple[str, ...]:
     return tuple(reversed(prompts))
 
 
-def broken_off(tx: Tx, *, now: int, but: str = "", only: str = "") -> list[tuple[HostSession, str]]:
-    """Killed sessions of the last week that no start told of yet, each with its last prompt; the latest first."""
+def broken_off(tx: Tx, *, now: int = 0, but: str = "", only: str = "") -> list[tuple[HostSession, str]]:
+    """Killed sessions that no start told of yet, of the week before `now`, each with its last prompt; latest first."""
     found = []
     sql = "SELECT event, why, at FROM host_events WHERE space = :space AND session = :session AND event IN (:keys) "
     last = f"{sql} ORDER BY at DESC, id DESC LIMIT 1"

@@ -149,8 +149,6 @@ _ACTION_FILLERS: dict[DiscoveryType, str] = {
     "decision": f"{IMPLIED}Keep to this choice while its reason holds.",
     "dependency": f"{IMPLIED}Check that it is available.",
 }
-_WORKING_ON = "Working on: {work}"
-_WORKING = "Noted outside a named task"
 
 
 def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:
@@ -163,7 +161,7 @@ def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: st
     joined = {role: " ".join(map(_as_sentence, dict.fromkeys(clauses))) for role, clauses in roles.items() if clauses}
     stated = {role: cut(said, FIELD_LIMIT) for role, said in joined.items()}
     work = " · ".join(filter(None, (one_line(task_title), one_line(outcome_name))))
-    context = cut(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
+    context = cut(f"Working on: {work}" if work else "Noted outside a named task", FIELD_LIMIT)
     return Coia(
         title=title,
         context=stated.get("context") or context,
@@ -209,7 +207,8 @@ _LISTS = (Path(__file__).parent / "data" / "orders.txt").read_text("ascii").spli
 VERBS, _NOUNS_TOO, _NO_ORDERS = (frozenset(words.split()) for words in _LISTS)
 _OBJECT = lazy(
     r"\S+\s+(?:an?|the|it|its|them|this|that|these|those|all|both|each|every|one|your|our|new|only|with|before|after|to"
-    r"|for|from|in|on|at|by|as|up|down|out|off|over|any|no|`\S.*|\S*[_.()=/]\S*)(?:\s|$)",
+    r"|for|from|in|on|at|by|as|up|down|out|off|over|any|no|`\S.*|\S*[_.()=/]\S*"
+    r"|sudo|make|npm|npx|pnpm|yarn|pip|uv|git|docker|kubectl|cargo|python3?|pytest|bash|just|tox|terraform)(?:\s|$)",
     re.IGNORECASE,
 )
 # Any other word before "the", "a" or "it" is a verb too, unless it is one of these: 93 of 105 (docs/experiments.md).
@@ -218,9 +217,8 @@ _DOES = lazy(r"[A-Z]?[a-z]+(?:-[a-z]+)? (?:an?|the|it|them|your|our|its|every|ea
 
 def _sorted_by_role(content: str) -> dict[str, list[str]]:
     roles: dict[str, list[str]] = {role: [] for role in COIA}
-    opening, *rest = (
-        clause.strip() for sentence in _sentences(content) for clause in _CLAUSE_END.split(sentence) if clause.strip()
-    )
+    parts = (clause for sentence in _sentences(content) for clause in _CLAUSE_END.split(sentence))
+    opening, *rest = (clause.strip() for part in parts for clause in _advice_apart(part) if clause.strip())
     for clause in (opening, *rest):
         role, text = _role(clause, opening=clause is opening)
         roles[role].append(text)
@@ -229,6 +227,12 @@ def _sorted_by_role(content: str) -> dict[str, list[str]]:
         roles["observation"].remove(opening)
         roles["action"] = [opening]
     return roles
+
+
+def _advice_apart(clause: str) -> list[str]:
+    """What was seen, and behind a colon what to do: "it hangs under xdist: use -p no:xdist". Two words are a label."""
+    seen, _, advice = clause.partition(": ")
+    return [seen, advice] if len(seen.split()) > 2 and _is_advice(advice) else [clause]
 
 
 def _role(clause: str, *, opening: bool) -> tuple[Role, str]:

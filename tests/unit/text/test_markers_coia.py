@@ -322,3 +322,15 @@ def test_advice_after_so_is_the_action_and_a_consequence_the_implication() -> No
     assert (advised.action, advised.stated) == ("compare the created times first.", ("observation", "action"))
     followed = extract("constraint", "Messages hold 256 KB, so larger payloads go to the object store.", "", "")
     assert followed.implication == "larger payloads go to the object store."
+
+
+@pytest.mark.parametrize(
+    ("said", "action"),
+    [
+        ("On this laptop docker needs sudo, so call sudo docker in scripts.", "call sudo docker in scripts."),
+        ("Deploys fail when redis is cold; run make warm-cache before one.", "run make warm-cache before one."),
+        ("pytest hangs under xdist with the fake clock: use -p no:xdist.", "use -p no:xdist."),
+    ],
+)
+def test_a_command_that_a_discovery_ends_with_is_its_action(said: str, action: str) -> None:
+    assert extract("pattern", said, "", "").action == action
