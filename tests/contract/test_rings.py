@@ -292,6 +292,32 @@ def test_undo_in_a_project_leaves_a_move_of_another_project_alone(opening: Openi
     assert {one.id for one in a.data.undo()} == {kept.id, moved.id}
 
 
+def test_undo_goes_no_further_in_a_ring_than_the_move_of_another_project(
+    opening: Opening, clock: ScriptedClock
+) -> None:
+    a, b = opening("a"), opening("b")
+    older = a.ring("me").learn(learning(UV)).learning
+    clock.advance(seconds=1)
+    a.learnings.move(a.learn(learning(WEBHOOKS)).learning.id, to="me")
+    with pytest.raises(Refused, match="nothing to undo"):
+        b.data.undo()
+    assert b.ring("me").learnings.get(older.id).status == "active"
+
+
+def test_a_move_whose_learning_moved_on_is_taken_back_after_that(opening: Opening, clock: ScriptedClock) -> None:
+    a, b = opening("a"), opening("b")
+    kept = a.learn(learning(UV)).learning
+    moved = a.learnings.move(kept.id, to="me").learning
+    clock.advance(seconds=1)
+    b.learnings.move(moved.id, to="project")
+    with pytest.raises(Refused, match="undo that first, where it was done"):
+        a.data.undo()
+    assert (a.learnings.get(kept.id).status, a.ring("me").learnings.get(moved.id).status) == ("archived", "archived")
+    b.data.undo()
+    a.data.undo()
+    assert (a.learnings.get(kept.id).status, a.ring("me").learnings.get(moved.id).status) == ("active", "archived")
+
+
 def test_only_a_person_moves_a_learning(opening: Opening) -> None:
     kept = opening("a").learn(learning(UV)).learning
     with pytest.raises(Forbidden):

@@ -22,7 +22,7 @@ from recollect.core.journal import Entry
 from recollect.core.learning import Learning
 from recollect.core.records import plain, replace
 from recollect.core.trust import outranks
-from recollect.store import events
+from recollect.store import events, learnings
 from recollect.store.topics import TopicRow
 
 Undone = list[Learning] | list[Decision] | list[TopicRow] | list[Entry]
@@ -34,7 +34,8 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
     mine = partial(_newest, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped, files=False)
     while True:
         found = [(PROJECT, ctx.read(_newest, by=ctx.actor, change=change, but=skipped))]
-        found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
+        if not skipped:  # what is older than another project's move in a ring may be that project's, too
+            found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
         known = [(name, last) for name, last in found if last]
         if not known or (change and known[0][0] != PROJECT):
             raise Refused("that change was undone already" if change else "there is nothing to undo")
@@ -51,6 +52,9 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
         skipped.append(last.change)  # a move between a ring and another project, which takes it back whole
     if len(halves) == 1 and (broken := ctx.rings.left_out):
         raise Refused(f"the last change is a move, and ring {', '.join(broken)} cannot be read now; try again later")
+    for name, half in halves:
+        if half.what == ARRIVED and (gone := _space(ctx, name).read(learnings.get, half.subject).out_of_use):
+            raise Refused(f"{half.subject} in ring {name} is {gone}; undo that first, where it was done")
     halves.sort(key=lambda pair: pair[1].what == MOVED)  # cut off between the two, it can be taken back again
     restored = [_taken_back(_space(ctx, name), half) for name, half in halves]
     return [each for half in reversed(restored) for each in half]  # type: ignore[return-value]
