@@ -399,6 +399,7 @@ def test_a_prompt_before_the_sessions_end_is_logged_without_a_transcript(shell: 
 def test_the_line_for_the_user_counts_what_the_brief_gives_from_rings(shell: Shell) -> None:
     shell.said("learn", "move", shell.learn(), "--to", "me")
     assert answer(shell)["systemMessage"] == "Recollect: 1 learning of your rings"
+    assert "\n    From ring me: what people asked for, then what helped or a person wrote\n" in shell.said("last")
 
 
 def test_a_session_that_ended_well_did_not_break_off(shell: Shell) -> None:

@@ -50,7 +50,10 @@ def last(memory: Memory, host: str | None) -> Output:
         lines.append(f"\n{iso(each.at)} {each.event}" + (f": {shorten(each.prompt, 100)}" if each.prompt else ""))
         why = {one.id: one for one in each.considered}
         for id in each.given:
-            lines += _given(id, why.get(id))
+            if id in ("me", *memory.project.settings.rings.shared):
+                lines.append(f"    From ring {id}: what people asked for, then what helped or a person wrote")
+            else:
+                lines += _given(id, why.get(id))
         lines += [] if each.given else ["  nothing"]
         for one in each.considered:
             if one.id not in each.given:
