@@ -402,6 +402,11 @@ def test_the_line_for_the_user_counts_what_the_brief_gives_from_rings(shell: She
     assert "\n    From ring me: what people asked for, then what helped or a person wrote\n" in shell.said("last")
 
 
+def test_the_line_for_the_user_is_one_line(shell: Shell) -> None:
+    killed(shell, gone(), "Refactor the renderer\n\n- of invoices")
+    assert answer(shell)["systemMessage"].endswith("broke off at: Refactor the renderer - of invoices")
+
+
 def test_a_session_that_ended_well_did_not_break_off(shell: Shell) -> None:
     killed(shell, gone())
     shell.said("hook", "SessionEnd", "--host", "claude-code", stdin='{"session_id": "s-0"}')

@@ -69,7 +69,7 @@ def session_id(given: Mapping[str, Any]) -> str:
 def answer(event: HostEvent, text: str, message: str = "") -> str:
     """Our answer as every host reads it: a text for the agent, and a line that the host shows its user."""
     inner = {"hookSpecificOutput": {"hookEventName": event.event, "additionalContext": text}} if text else {}
-    line = {"systemMessage": message} if message else {}
+    line = {"systemMessage": " ".join(message.split())} if message else {}
     return json.dumps({**inner, **line}, ensure_ascii=False)
 
 
