@@ -137,6 +137,9 @@ TARGETED = [
     ("model_usage", "day", "today", 3),
     ("nodes", "topics", "[[1, 2, 3]]", 1),
     ("nodes", "incomplete", "yes", 1),
+    ("topics", "id", "topic_nobody", 1),
+    ("topics", "merged_into", "topic_nobody", 1),
+    ("topic_aliases", "topic_id", "topic_nobody", 1),
     ("nodes", "first_day", "2026-02-30", 1),
     ("logs", "day", "2026-02-30", 1),
     ("logs", "day", "9999-12-31", 1),
@@ -283,3 +286,13 @@ def test_a_schema_that_was_changed_gives_no_traceback(patient: Patient, tmp_path
         patient.damage("UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = 'terms'", old, new)
         for command in COMMANDS:
             reported(patient.says(command), (old, new))
+
+
+@pytest.mark.parametrize("column", ["topics SET id", "topic_entries SET topic_id", "topic_aliases SET topic_id"])
+def test_a_damaged_id_of_a_topic_stops_no_capture(patient: Patient, column: str) -> None:
+    assert patient.damage(f"UPDATE {column} = 'topic_' || rowid || 'x'")
+    for command in ("log add Refunds-are-retried-twice-now", "search refund", "cycle"):
+        said = patient.says(command)
+        assert said.code == 0, said
+    assert patient.says("store rebuild").code == 0
+    assert patient.says("store verify").code == 0

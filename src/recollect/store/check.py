@@ -176,8 +176,11 @@ def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, in
             yield id, wrong
 
 
-def dangling(tx: Tx) -> Iterator[Difference]:
+def dangling(tx: Tx, *, of_topics: bool = False) -> Iterator[Difference]:
+    """References to nothing: those to topics, which can be mended, or all others."""
     for table, column, target in references():
+        if (target.name == "topics") != of_topics:
+            continue
         for (missing,) in tx.rows(
             f"SELECT {column} FROM {table.name} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
             f"(SELECT 1 FROM {target.name} there WHERE there.space = :space AND there.{target.key[0]} = "

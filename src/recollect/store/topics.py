@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
 
 KIND = "topic"
+_KNOWN = "EXISTS (SELECT 1 FROM topics t WHERE t.space = a.space AND t.id = a.topic_id)"  # no damaged id
 QUIET = 90 * DAY  # an open topic without a mention for this long is dormant
 
 _COLUMNS = "id, name, state, named_by, first_at, last_at, entries"
@@ -69,7 +70,7 @@ def get(tx: Tx, id: str, *, now: int) -> TopicRow:
 
 
 def keyed(tx: Tx, key: str, *, now: int) -> TopicRow | None:
-    sql = "SELECT topic_id FROM topic_aliases WHERE space = :space AND key = :key ORDER BY topic_id LIMIT 1"
+    sql = f"SELECT topic_id FROM topic_aliases a WHERE space = :space AND key = :key AND {_KNOWN} ORDER BY 1 LIMIT 1"
     id = tx.value(sql, key=key)
     return get(tx, id, now=now) if id else None
 
@@ -95,8 +96,8 @@ def of_entries(tx: Tx, ids: Sequence[str], *, now: int) -> dict[str, tuple[Topic
 
 
 def first_of(tx: Tx, ids: Sequence[str]) -> dict[str, str]:
-    sql = "SELECT entry_id, topic_id FROM topic_entries WHERE space = :space AND place = 1 AND entry_id IN (:keys)"
-    return dict(db.among(tx, sql, list(ids)))
+    sql = "SELECT entry_id, topic_id FROM topic_entries a WHERE space = :space AND place = 1 AND entry_id IN (:keys)"
+    return dict(db.among(tx, f"{sql} AND {_KNOWN}", list(ids)))
 
 
 def first_name(tx: Tx, entry: str) -> str:
@@ -129,8 +130,8 @@ def entries_of(tx: Tx, id: str, *, limit: int = 1_000, offset: int = 0) -> list[
 def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> list[tuple[str, str]]:
     of_session = "AND session = :session " if session else ""
     sql = (
-        f"SELECT entry_id, topic_id FROM topic_entries WHERE space = :space {of_session}AND place = 1 AND at >= :since "
-        "ORDER BY at DESC, entry_id DESC LIMIT :limit"
+        f"SELECT entry_id, topic_id FROM topic_entries a WHERE space = :space {of_session}AND place = 1 "
+        f"AND at >= :since AND {_KNOWN} ORDER BY at DESC, entry_id DESC LIMIT :limit"
     )
     params = {"session": session} if session else {}
     return tx.rows(sql, since=since, limit=limit, **params)
@@ -214,6 +215,27 @@ def remove(tx: Tx, id: str) -> None:
         remove(tx, merged)
     for table, column in (("topic_aliases", "topic_id"), ("topic_entries", "topic_id"), ("topics", "id")):
         tx.run(f"DELETE FROM {table} WHERE space = :space AND {column} = :id", id=id)
+
+
+def mend(tx: Tx) -> None:
+    """Give names and entries under an id that no topic has to the topic that lost them, which has their name and no
+    alias; without one they go, and the entries get a topic anew."""
+    for table in ("topic_aliases", "topic_entries"):
+        for (id,) in tx.rows(f"SELECT DISTINCT topic_id FROM {table} a WHERE space = :space AND NOT {_KNOWN}"):
+            owner = tx.value(
+                "SELECT t.id FROM topics t JOIN topic_aliases a ON a.space = t.space AND a.alias = t.name "
+                "WHERE t.space = :space AND a.topic_id = :id AND merged_into IS NULL AND NOT EXISTS (SELECT 1 FROM "
+                "topic_aliases b WHERE b.space = t.space AND b.topic_id = t.id) LIMIT 1",
+                id=id,
+            )
+            for each in ("topic_entries", "topic_aliases"):
+                if owner:
+                    tx.run(f"UPDATE {each} SET topic_id = :to WHERE space = :space AND topic_id = :id", to=owner, id=id)
+                else:
+                    tx.run(f"DELETE FROM {each} WHERE space = :space AND topic_id = :id", id=id)
+            _count_again(tx, [owner] if owner else [])
+    lost = "merged_into NOT IN (SELECT id FROM topics t WHERE t.space = topics.space)"
+    tx.run(f"UPDATE topics SET merged_into = NULL WHERE space = :space AND {lost}")
 
 
 def _count_again(tx: Tx, ids: Iterable[str]) -> None:

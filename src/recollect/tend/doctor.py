@@ -29,7 +29,7 @@ from recollect.core.errors import BadInput, StoreDamaged, StoreUnreachable
 from recollect.core.records import record, replace
 from recollect.core.settings import misspelt
 from recollect.distil.tree import Compacted, compact
-from recollect.store import check, journal, passages, register, spool, vectors
+from recollect.store import check, journal, passages, register, spool, topics, vectors
 from recollect.store.check import Difference, Unreadable
 from recollect.store.db import update
 from recollect.store.project import SETTINGS_FILE, Project
@@ -181,13 +181,8 @@ CHECKS: tuple[Check, ...] = (
     Check(name="the word index", what="index", find=lambda _, tx: [check.wrong_index(tx)]),
     Check(name="vectors", what="vector", find=lambda _, tx: [vectors.wrong(tx)]),
     Check(name="counters", what="counter", find=_counters),
-    Check(
-        name="references",
-        what="reference",
-        find=lambda _, tx: [check.dangling(tx)],
-        remedy=LOOK,
-        level="notice",
-    ),
+    Check(name="topics", what="topic", find=lambda _, tx: [check.dangling(tx, of_topics=True)]),
+    Check(name="references", what="reference", find=lambda _, tx: [check.dangling(tx)], remedy=LOOK, level="notice"),
 )
 
 
@@ -225,6 +220,7 @@ def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
     ctx.db.remake_indexes()  # first: a passage cannot be replaced while the index is broken
     with ctx.db.write(ctx.space) as tx:
         check.drop_unreadable(tx)
+        topics.mend(tx)
         # What only a clone that is gone had, goes; the others read theirs in again.
         journal.forget_readings(tx, ctx.clone, besides=stage.KIND)
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
