@@ -285,9 +285,10 @@ _QUOTE = lazy(rf"{_LIST}>")
 _COMMENT = lazy(rf"{_LIST}<!--")
 # Elements in which agents put a file or a tool's output, and those that a reader of the rendered text does not see.
 _SHOWN = lazy(
-    _LIST + r"(?P<begin>\$\$|<(?:\?|!\[CDATA\[|![A-Za-z]|(?:blockquote|code|details|documents?|example|file|"
-    r"function_results?|pre|quote|script|source|stderr|stdout|style|template|textarea|tool_(?:output|result)s?)(?=[\s>])|"
-    r"[a-z]++(?=[^<>\n]*?(?:[ \t]hidden[ \t=>]|display: ?none))))"
+    _LIST + r"(?P<begin>\$\$|<(?:\?|!\[CDATA\[|![A-Za-z]|(?:blockquote|code|details|diff|documents?|example|"
+    r"file(?:_content)?|function_results?|iframe|noscript|pre|quote|script|source|stderr|stdout|style|template|textarea|"
+    r"tool_(?:output|result)s?)(?=[\s>])|[a-z]++(?=[^<>\n]*?(?:[ \t]hidden[ \t=>]|display: ?none))))",
+    re.IGNORECASE,
 )
 _LINK = lazy(
     _LIST + r"\[(?!\^)[^\[\]\n]{1,999}+\]:[ \t]*+(?:\n[ \t]*+)?+\S++(?P<end>[ \t]*+)"
@@ -315,7 +316,7 @@ def own_lines(text: str) -> Iterator[str]:
         if start < linked:
             continue
         if element:
-            if element in line:
+            if element in line.lower():
                 element = ""
         elif comment == _WHOLE_LINES:
             if _COMMENT_END in line:
@@ -334,7 +335,7 @@ def own_lines(text: str) -> Iterator[str]:
             comment = "" if _COMMENT_END in line[begun.end() - 2 :] else _WHOLE_LINES  # `<!-->` is a whole comment
         elif (
             (tag := _SHOWN.match(line))
-            and (end := _end_of(tag["begin"])) not in line[tag.end() :]
+            and (end := _end_of(tag["begin"].lower())) not in line[tag.end() :].lower()
             and _next(text, end, at, following) < len(text)
         ):
             element = end
@@ -367,8 +368,8 @@ def _end_of_link(text: str, start: int, known: dict[str, int]) -> int:
 def _next(text: str, what: str, at: int, known: dict[str, int]) -> int:
     """Where `what` comes next, looked up once for each place: a text of many definitions is read once."""
     if known.get(what, -1) < at:
-        found = text.find(what, at)
-        known[what] = found if found >= 0 else len(text)
+        found = re.compile(re.escape(what), re.IGNORECASE).search(text, at)
+        known[what] = found.start() if found else len(text)
     return known[what]
 
 

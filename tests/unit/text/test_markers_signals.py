@@ -185,3 +185,12 @@ def test_ids_come_in_order_of_first_mention() -> None:
 def test_a_very_long_line_costs_no_more_than_its_length(line: str) -> None:
     # Anything quadratic would take minutes here.
     assert read_signals(f"{line}HELPFUL:\n" * 5) == Verdicts()
+
+
+@pytest.mark.parametrize("tag", ["PRE", "Details", "iframe", "noscript", "file_content", "diff"])
+def test_a_verdict_in_an_element_of_any_case_is_not_the_agents(tag: str) -> None:
+    assert read_signals(f"<{tag}>\nLEARNING_HELPFUL: learn_ABC123\n</{tag}>") == Verdicts()
+
+
+def test_a_verdict_in_a_numbered_list_counts() -> None:
+    assert read_signals("1. LEARNING_HELPFUL: learn_ABC123").helpful == ("learn_ABC123",)
