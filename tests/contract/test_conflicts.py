@@ -205,3 +205,10 @@ def test_a_contradiction_with_what_is_out_of_use_is_not_asked_about(memory: Memo
     assert [item.number for item in memory.inbox.waiting()] == [1]
     memory.learnings.archive(new)
     assert memory.inbox.waiting() == []
+
+
+def test_a_learning_of_several_rules_is_not_superseded_for_one_of_them(memory: Memory) -> None:
+    bundle = "- Sign every release tag.\n- Use polling for build status.\n- Tell support an hour before."
+    old = rule(memory, "Release rules", action=bundle)
+    new = memory.learn(learning(title="Build status", action="Use webhooks instead of polling for build status."))
+    assert (new.replaced, new.asked) == ((), (old.id,))

@@ -1262,3 +1262,30 @@ def test_two_titles_that_exclude_each_other_are_asked_about_whatever_reasons_sta
     project.begin({**RIPE, **reasons})
     found = fates(project.memory().staging.consolidate())
     assert [found[title] for title in titles] == ["contradiction", "contradiction"]
+
+
+BUNDLE = {"Release rules": "- Sign every release tag.\n- Use polling for build status.\n- Tell support an hour before."}
+WEBHOOKS = {"Build status": "Use webhooks instead of polling for build status."}
+
+
+def test_an_entry_of_several_rules_is_not_superseded_for_one_of_them(project: Project) -> None:
+    project.begin({**BUNDLE, **RIPE}, later=WEBHOOKS)
+    memory = project.memory()
+    assert fates(memory.staging.consolidate())["Release rules"] == "contradiction"
+    assert [item.kind for item in memory.inbox.waiting()] == ["staged-contradiction"]
+
+
+def test_a_verdict_settles_its_own_pair_only(project: Project) -> None:
+    rules = {"Test rules": "- Mock the database in tests.\n- Do not run slow tests every night."}
+    testing = (
+        "# Testing\n\n## Database\n\nNever mock the database in tests.\n\n## Slow\n\nRun slow tests every night.\n"
+    )
+    project.begin({**rules, **RIPE}, documents={**DOCUMENTS, "docs/testing.md": testing})
+    memory = project.memory()
+    for number in (1, 2):
+        assert fates(memory.staging.consolidate())["Test rules"] == "contradiction"
+        assert [item.number for item in memory.inbox.waiting()] == [number]
+        memory.inbox.resolve(number, "dismiss")
+        project.repo.commit(START, {})
+        make_due_again(project)
+    assert fates(memory.staging.consolidate())["Test rules"] == "consolidated"

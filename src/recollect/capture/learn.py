@@ -308,7 +308,7 @@ def _settle_conflicts(
     asked: list[str] = []
     for old, found in compared:
         may_replace = not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
-        if found.kind == "newer" and found.sure and may_replace:
+        if found.kind == "newer" and found.sure and not found.partly and may_replace:
             after = replace(old, status="superseded", superseded_by=new.id)
             save(LEARNING, tx, ctx, old, after, "learning.superseded", change, f"{new.id} says so ({found.reason})")
             replaced.append(old.id)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 
 from recollect.capture.documents import shared_path
 from recollect.capture.logs import today
@@ -179,11 +180,10 @@ class _Run:
         beside = self.checks.beside(one, others)
         for each in (each for each in beside if each.found.comparison.conflicts):
             newer, older = both = each.newer, each.older
-            if each.later and each.found.comparison.sure and not was_restored(self.ctx, older.slug):
+            said = each.found.comparison
+            if each.later and said.sure and not said.partly and not was_restored(self.ctx, older.slug):
                 if older is entry:
-                    return self._leave(
-                        one, "superseded", f"staged/{newer.slug}", each.found.comparison.reason, each.found
-                    )
+                    return self._leave(one, "superseded", f"staged/{newer.slug}", said.reason, each.found)
             # Edited or brought back, an entry became the newer one: the answer is under the other order.
             elif not any(self._resolution(CONTRADICTION, a.slug, f"staged/{b.slug}") for a, b in (both, both[::-1])):
                 self._ask(newer, each.found)
@@ -191,12 +191,12 @@ class _Run:
                 return self._disputed(one, f"staged/{other.slug}", each.found)
         known = staging_checks.all_known(self.ctx, self.documents, entry)
         repeated = (each.found for each in beside if each.newer is entry and each.found.comparison.repeats)
-        found = self.checks.settle(entry, known) or next(repeated, None)
-        if found and not found.comparison.repeats:
-            if asked := self._contradicted(one, found):
-                return asked
-        elif found and not was_restored(self.ctx, entry.slug):
-            return self._leave(one, "redundant", found.known.id, found.comparison.reason, found)
+        for found in chain(self.checks.settle(entry, known), repeated):
+            if not found.comparison.repeats:
+                if asked := self._contradicted(one, found):
+                    return asked
+            elif not was_restored(self.ctx, entry.slug):
+                return self._leave(one, "redundant", found.known.id, found.comparison.reason, found)
         refusal = staging_checks.answered(self.ctx, staging_checks.quality_question(entry)).value
         if refusal and self._resolution(VAGUE, entry.slug, "") not in ("keep-new", "keep-both"):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)

@@ -7,7 +7,7 @@ that stay unsure. A model may also judge quality, choose the document and reword
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import lru_cache
@@ -120,19 +120,16 @@ class Checks:
                 found.append(Neighbours(newer=newer.entry, older=older.entry, found=pair, later=days[0] < days[1]))
         return sorted(found, key=lambda each: not each.found.comparison.sure)
 
-    def settle(self, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
-        """The known text that contradicts this entry, or may, or else says all of it."""
+    def settle(self, entry: StagedEntry, known: Sequence[KnownText]) -> Iterator[Match]:
+        """The known texts that contradict this entry, those that say all of it, and those that may contradict it."""
         found = self._related(known_in_entry(entry), known)
-        if certain := next((each for each in found if each.comparison.conflicts and each.comparison.sure), None):
-            return certain
-        if same := next((match for match in found if match.comparison.repeats), None):
-            return same
+        yield from (each for each in found if each.comparison.conflicts and each.comparison.sure)
+        yield from (each for each in found if each.comparison.repeats)
         # What may only be a repetition is placed: on strangers' pairs fewer than half of such doubts were right.
         for doubt in sorted(found, key=lambda match: -match.comparison.score):
             judged = self._judged(entry, doubt)
-            if judged.conflicts or judged.repeats:
-                return replace(doubt, comparison=judged)
-        return None
+            if not doubt.comparison.sure and (judged.conflicts or judged.repeats):
+                yield replace(doubt, comparison=judged)
 
     def _judged(self, entry: StagedEntry, found: Match) -> Comparison:
         """The comparison; a conflict that is not sure as a model sees it, where one is configured."""

@@ -214,10 +214,7 @@ def sentence(text: str) -> Statement:
 
 
 def turned(one: Statement, other: Statement, *, alike: bool = True) -> bool:
-    """Whether a word of order, polarity, state, quantity or scope, or a number, sets two texts apart.
-
-    Between texts that are alike else, a word that only one of them has does, unless it is a common one.
-    """
+    """Whether a turning word or a number sets two texts apart; one that a text lacks does so only if they are alike."""
     differ = {group for group, _ in one.turns ^ other.turns}
     both = {group for group, _ in one.turns} & {group for group, _ in other.turns}
     return bool(differ & both) or (alike and not all(group.startswith("common") for group in differ))

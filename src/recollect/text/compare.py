@@ -47,6 +47,7 @@ REWORDED = 0.8  # Dice overlap from which a pair counts as sharing most of its w
 CLOSE = 0.5
 FAR = 0.4
 DOUBTFUL = 0.6  # Dice overlap from which a sign between sentences that differ in more is worth a person's time
+RULE_AND_REASON = 2  # sentences of one rule; a claim of more may hold several
 JUDGED = 1  # pair of claims that a judge is asked about for two texts: the one that shares the most words
 
 
@@ -61,6 +62,7 @@ class Comparison:
     claim: str = ""
     against: str = ""
     chances: Chances | None = None
+    partly: bool = False  # the known text claims other things too, which a conflict leaves as they are
 
     @property
     def explained(self) -> str:
@@ -119,7 +121,8 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
     conflict = max(conflicts, key=lambda found: (found.sure, found.score), default=None)
     weakest = min(repeated, key=_sameness, default=NEITHER)
     if conflict and (conflict.sure or weakest.kind != "same" or conflict.score >= weakest.score):
-        return conflict
+        several = len(rules_in(others)) > 1 or len(statements(conflict.against)) > RULE_AND_REASON
+        return replace(conflict, partly=several)
     if weakest.kind == "same":
         return replace(weakest, sure=weakest.sure and conflict is None)
     nearest_claims = max(met.values(), key=lambda found: found.score, default=NEITHER)
