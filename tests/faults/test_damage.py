@@ -12,17 +12,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from conftest import PERSON, Opener
 from embedded import database, engine, fill, project_of, raw  # noqa: F401
 from faults.processes import a_learning
 from recollect import Memory, Refused
-from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer, StoreUnreachable
 from recollect.core.records import random_id
 from recollect.memory.admin import Rescue
 from recollect.store.copies import check_file
 from recollect.store.schema import VERSION
+from recollect.store.sqlite import sqlite_errors
 from samples import learning
 from scale import TORTURE, campaign
 
@@ -398,3 +400,10 @@ def test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before
             kept = {each.id for each in memory.learnings.page(status="all", limit=1000)[0]}
             assert set(copy["acknowledged"]) <= kept
             assert memory.data.verify() == ()
+
+
+def test_a_value_that_is_too_long_is_no_damage() -> None:
+    connection = apsw.Connection(":memory:")
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, 100)
+    with pytest.raises(StoreUnreachable, match="too long"), sqlite_errors(Path("memory.db")):
+        connection.execute("SELECT ?", ("x" * 101,))

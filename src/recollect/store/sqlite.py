@@ -368,7 +368,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise StoreBusy(f"{path} stayed locked by another process. Try again, or run: recollect doctor") from None
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise _damaged(path, error) from None
-    except (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, apsw.InternalError) as error:
+    except apsw.TooBigError as error:
+        raise StoreUnreachable(f"a value is too long for {path} ({error}){NOT_DONE}. Run: recollect doctor") from None
+    except (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError, apsw.InternalError) as error:
         # Our statements are tested, so the tables are not what we made them: one was taken away, a key occurs twice.
         raise _damaged(path, error) from error
     except apsw.FullError:
