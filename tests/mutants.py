@@ -194,7 +194,8 @@ MUTANTS = (
     Mutant(
         name="acknowledge before commit",
         where="store:SqliteDb._transaction",
-        old="""        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
+        old="""        if connection.in_transaction:
+            raise RuntimeError("transactions do not nest; pass the open one down")
         with sqlite_errors(self.path):
             connection.execute(begin)
             try:
@@ -609,8 +610,8 @@ MUTANTS = (
     Mutant(
         name="hook: a transcript from its beginning",
         where="capture:turn",
-        old="        talk, read = _heard(given.host, path, place, given.end)",
-        new="        place = 0\n        talk, read = _heard(given.host, path, place, given.end)",
+        old="        talk, read = _heard(given.host, path, place, given.end, one=True)",
+        new="        place = 0\n        talk, read = _heard(given.host, path, place, given.end, one=True)",
         tests=(f"{SESSIONS}::test_a_transcript_is_never_read_twice[sqlite]",),
     ),
     Mutant(
@@ -630,8 +631,8 @@ MUTANTS = (
     Mutant(
         name="hook: a record that fails holds up those behind it",
         where="memory:replay",
-        old="                spool.counted(file, count - 1)\n            except Trouble as trouble:",
-        new="                return done\n            except Trouble as trouble:",
+        old="                spool.counted(file, count - 1)\n            except Exception as error:",
+        new="                return done\n            except Exception as error:",
         tests=("tests/contract/test_spool.py",),
     ),
     Mutant(
