@@ -19,7 +19,6 @@ from recollect.core.context import Context, Vault
 from recollect.core.journal import NewEntry
 from recollect.distil.tree import compact
 from recollect.store import events, passages
-from recollect.text import entries
 from recollect.text.entries import ENTRY_CHARS
 from samples import WEBHOOKS, learning
 
@@ -333,7 +332,7 @@ def test_the_number_of_a_purged_entry_is_not_given_again(memory: Memory) -> None
     memory.data.purge(id="log/2026-03-02#1")
     assert memory.journal.add(NewEntry(text="two")).id == "log/2026-03-02#2"
     day = memory.journal.add(NewEntry(text="three")).day
-    assert [each.number for each in entries.parse(day, memory.journal.show(day))] == [2, 3]
+    assert [each.entry.number for each in memory.journal.entries(day)] == [2, 3]
 
 
 def test_a_person_takes_back_the_entry_they_wrote_last(memory: Memory, clock: ScriptedClock) -> None:

@@ -72,10 +72,13 @@ LongText = Annotated[str, Field(max_length=TEXT_LIMIT)]
 ShortText = Annotated[str, Field(max_length=SHORT_LIMIT)]
 FindingText = Annotated[str, Field(max_length=FINDING_LIMIT)]
 Span = Annotated[str, Field(pattern=TIME_SPAN)]
-Instant = Annotated[
+_DATED = [{"type": "string", "format": form, "pattern": DATE} for form in ("date-time", "date")]
+Instant = Annotated[str, Field(pattern=DATE), WithJsonSchema({"anyOf": _DATED})]
+WORDS_OF_TIME = "^(today|yesterday|(this|last) (week|month|year)|[1-9][0-9]?[dwmy])$"
+TimeOrWords = Annotated[
     str,
-    Field(pattern=DATE),
-    WithJsonSchema({"anyOf": [{"type": "string", "format": form, "pattern": DATE} for form in ("date-time", "date")]}),
+    Field(max_length=SHORT_LIMIT),
+    WithJsonSchema({"anyOf": [*_DATED, {"type": "string", "pattern": WORDS_OF_TIME}]}),
 ]
 
 

@@ -135,8 +135,8 @@ class _Narrowed:
     kind: Kinds = None
     trust: Trusts = None
     tag: str | None = None
-    since: bodies.ShortText | None = None
-    until: bodies.ShortText | None = None
+    since: bodies.TimeOrWords | None = None
+    until: bodies.TimeOrWords | None = None
     topic: str | None = None
     min_confidence: bodies.Share | None = None
     exclude_outcome: str | None = None
