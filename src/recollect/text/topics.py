@@ -107,7 +107,7 @@ def _cosine(one: frozenset[str], other: frozenset[str], rarity: Mapping[str, flo
 
 NAME_LIMIT = 60  # characters; a name fits on a line of a brief with its counts
 GIVEN_WORDS = 6  # of a heading; a longer one is a sentence, and a model is asked for four
-LONGEST, WORDS = 54, 8  # characters and words of a name that we make
+LONGEST, WORDS = 56, 8  # characters and words, articles apart, of a name that we make
 SHARED = 4  # words of a phrase that two titles share
 CLAUSES = 3  # of a title; a prompt can be a page
 
@@ -282,14 +282,19 @@ def _of(words: Sequence[str]) -> Iterator[_Candidate]:
             for end in ends:
                 if end < len(low) and low[end - 1] in _FILLERS:  # "when trying | to flush"
                     continue
-                if len(kept := _kept(words[start:end])) <= WORDS and kept:
+                kept = _kept(words[start:end])
+                if 0 < (count := _count(kept)) <= WORDS:
                     whole = whole or start == first
                     form = (FIRST if start == first else 0) + (WHOLE if start == first and end == len(low) else 0)
-                    yield _Candidate(words=kept, form=form + LENGTH * len(kept) + (SINGLE if len(kept) == 1 else 0))
+                    yield _Candidate(words=kept, form=form + LENGTH * count + (SINGLE if count == 1 else 0))
     if not whole and (kept := _kept(words[first:])[:WORDS]):  # no border before the limit
         while len(" ".join(kept)) > LONGEST and len(kept) > 1:
             kept = kept[:-1]
         yield _Candidate(words=_kept(kept), form=FIRST + LENGTH * len(kept))
+
+
+def _count(words: Sequence[str]) -> int:
+    return sum(_plain(word) not in _ARTICLES for word in words)
 
 
 def _kept(words: Sequence[str]) -> tuple[str, ...]:
