@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from recollect.core.clock import DAY, ScriptedClock, iso, parse_time
 from recollect.core.context import Actor
-from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
+from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, Stale, StoreBusy, Trouble
 from recollect.core.learning import (
     KINDS,
     SessionEvent,
@@ -138,10 +138,9 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
         try:
             _do(ctx, write)
             return True
-        except BadInput:
-            raise
-        except Exception:  # noqa: BLE001 — the replay tries it again, and names what stays wrong with it
-            pass
+        except Exception as error:  # the replay tries it again, and names what stays wrong with it
+            if isinstance(error, RecollectError) and not isinstance(error, (Trouble, Stale)):
+                raise  # the caller may not do it, or cannot
     keep(project, write, actor=ctx.actor, at=ctx.clock.now())
     return False
 
