@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ PLUGIN = ROOT / "plugins" / "claude-code"
 SETTINGS, CODEX = ".claude/settings.local.json", ".codex/config.toml"
 START = json.dumps({"session_id": "s-1", "source": "startup"})
 BRIEF = "## Memory of this project"
+LAUNCHER = ".local/state/recollect/bin/recollect"
 DATA = "~/.local/share/recollect/spaces/shop"
 
 
@@ -445,10 +447,50 @@ def test_doctor_tries_the_hooks_and_tells_what_a_session_was_given(shell: Shell)
         ("UserPromptSubmit", True),
     ]
     assert "tools, " in next(one["answer"] for one in found["tried"] if one["event"] == "MCP server")
-    launcher = shell.home / ".local/state/recollect/bin/recollect"
-    launcher.write_text(launcher.read_text().replace(sys.executable, "/no/such/python"))
-    assert shell.run("doctor", "--host", "claude-code").returncode == 1
-    assert "/no/such/python is gone" in shell.said("doctor")
+
+
+@pytest.mark.parametrize("broken", ["python gone", "python fails", "launcher gone"])
+def test_where_the_launcher_does_not_start_doctor_counts_no_hook_as_answering_and_init_mends_it(
+    shell: Shell, broken: str
+) -> None:
+    assert "made the launcher" not in shell.said("init", "--host", "claude-code")
+    python = "/no/such/python"
+    if broken == "python fails":
+        bad = shell.home / "bad"
+        bad.write_text("#!/bin/sh\nexit 1\n")
+        bad.chmod(0o755)
+        python = str(bad)
+    launcher = shell.home / LAUNCHER
+    launcher.write_text(launcher.read_text().replace(sys.executable, python))
+    if broken == "launcher gone":
+        launcher.unlink()
+    done = shell.run("doctor", "--host", "claude-code", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, [one["event"] for one in found["tried"] if one["good"]]) == (1, [])
+    for said in (found["notes"][0], shell.said("doctor")):
+        assert "silent, since their launcher does not run" in said
+        assert (python if broken == "python gone" else str(launcher)) in said
+        assert "Path(" not in said
+    assert "made the launcher" in shell.said("init", "--host", "claude-code")
+    assert shell.json("doctor", "--host", "claude-code")["good"]
+
+
+@pytest.mark.parametrize("plugin", [False, True])
+def test_a_server_ends_with_its_launcher(shell: Shell, plugin: bool) -> None:
+    shell.said("init", "--host", "claude-code")
+    launcher = PLUGIN / "bin/recollect" if plugin else shell.home / LAUNCHER
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([launcher, "mcp"], cwd=shell.folder, env=shell.environ, text=True, **pipes) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 1
+        server.terminate()
+        # Its output is at an end when the last process that holds it is gone.
+        assert select.select([server.stdout], [], [], 1)[0]
+        assert server.stdout.read() == ""
+        assert server.wait(1) == 143
 
 
 def launched(shell: Shell, place: Path, **environ: str) -> str:

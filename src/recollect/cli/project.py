@@ -14,7 +14,7 @@ from recollect.cli.command import HELD, Group, Output, answers, common, emit, li
 from recollect.cli.printing import actor_of, find_project
 from recollect.core.clock import iso
 from recollect.core.context import Actor
-from recollect.core.errors import Forbidden, Refused, Trouble
+from recollect.core.errors import Forbidden, RecollectError, Refused, Trouble
 from recollect.core.records import replace
 from recollect.core.settings import in_ci
 from recollect.hosts.hook import PAUSED, SILENT
@@ -238,7 +238,12 @@ def tell_hosts(
     state = projects.state_folder(os.environ)
     everywhere = {} if target.user else install.told(install.users_target(state, os.environ))
     made: list[str] = []
-    notes = [] if dry_run else list(filter(None, [host_files.write_launcher(state, sys.executable)]))
+    notes: list[str] = []
+    try:
+        if not dry_run and host_files.write_launcher(state, sys.executable):
+            made.append("the launcher that hooks and server go through")
+    except RecollectError as error:
+        notes.append(f"hooks and the server will not run: {error}")
     for host in hosts or install.detected(target.root, os.environ):
         plugin = host == "claude-code" and install.has_plugin(target.root, os.environ)
         if plugin or host in everywhere:

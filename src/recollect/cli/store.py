@@ -125,12 +125,13 @@ def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: st
 
 def _silent_hosts(project: Project) -> Iterator[Discrepancy]:
     """The hosts whose sessions are not remembered, because git or a person removed the files that `init` wrote."""
+    from recollect.hosts.hook import LAUNCHER
     from recollect.hosts.install import launcher_fault, project_target, told, users_target
 
     here = told(project_target(project, os.environ))
-    if (here or told(users_target(project.state, os.environ))) and (fault := launcher_fault(project.state)):
-        what, remedy = "hooks are silent, since their launcher does not run", "recollect init"
-        yield Discrepancy(level="notice", what="host", subject="all", detail=f"{what}: {fault}", remedy=remedy)
+    if (here or told(users_target(project.state, os.environ))) and (fault := launcher_fault(project.state / LAUNCHER)):
+        detail = f"hooks are silent, since their launcher does not run: {fault}"
+        yield Discrepancy(level="notice", what="host", subject="all", detail=detail, remedy="recollect init")
     for host, files in here.items():
         if gone := [file for file in files if not (project.root / file).exists()]:
             detail = f"does not use this memory here: no {' and no '.join(gone)}"

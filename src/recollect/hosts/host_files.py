@@ -9,8 +9,10 @@ Removing an inserted piece restores a file byte for byte. If its owner edited a 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -266,32 +268,38 @@ def users_file(file: str, environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or "/nonexistent", file)
 
 
-def write_launcher(state: Path, python: str) -> str:
-    """Write the launcher, one for all projects of the user. Returns why that failed, or an empty text."""
-    quoted = shlex.quote(python)
+def write_launcher(state: Path, python: str) -> bool:
+    """Write the launcher, one for all projects of the user, if it is not there as it should be."""
     text = f"""#!/bin/sh
 # Written by `recollect init`: runs the Recollect that ran it last.
-python={quoted}
+python={shlex.quote(python)}
 [ "$1" != mcp ] && [ -x "$python" ] && exec "$python" -P -m recollect "$@"
 [ "$1" = hook ] && exit 0
 if [ "$1" = mcp ]; then
-[ -x "$python" ] && "$python" -P -m recollect "$@" && exit
+# A shell that a signal ends leaves its child running; a child in the background gets its input only through 3.
+exec 3<&0
+trap 'kill $! 2>/dev/null; exit 143' HUP INT TERM
+[ -x "$python" ] && {{ "$python" -P -m recollect "$@" <&3 3<&- & wait $! && exit; }}
+trap - HUP INT TERM
 {STAND_IN}
 exit
 fi
 echo "recollect: $python is gone. Install Recollect again, then run: recollect init" >&2
 exit 3
 """
-    try:
-        write_path(state / LAUNCHER, text, mode=0o700)
-    except RecollectError as error:
-        return f"hooks and the server will not run: {error}"
-    return ""
+    with suppress(OSError, ValueError, RecollectError):
+        if os.access(state / LAUNCHER, os.X_OK) and text_in(state / LAUNCHER) == text:
+            return False
+    write_path(state / LAUNCHER, text, mode=0o700)
+    return True
+
+
+HIDDEN = " 2>/dev/null || :"
 
 
 def hook_line(event: str, host: str, run: str = RUN) -> str:
     """The shell command for an event, silent if the launcher is missing; `$PPID` is the host."""
-    return f"{run} hook {event} --host {host} --pid $PPID 2>/dev/null || :"
+    return f"{run} hook {event} --host {host} --pid $PPID{HIDDEN}"
 
 
 def hook_groups(host: str, run: str = RUN) -> dict[str, list[dict[str, Any]]]:

@@ -26,6 +26,7 @@ from recollect.hosts.host_files import (
     BEGIN,
     CLAUDE_CODE_SETTINGS,
     END,
+    HIDDEN,
     HOOKS,
     NO_VERSION,
     RUN,
@@ -282,8 +283,10 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
         commands = dict(_commands([folder / "hooks/hooks.json"], plugin=str(folder)))
     heard = memory.sessions.last_heard(host)
     tried = []
+    # A hook hides its errors from the host, and the launcher is silent where it cannot start Recollect.
+    fault = launcher_fault(folder / "bin/recollect" if folder else project.state / LAUNCHER)
     for event, _ in HOOKS.get(host, ()):
-        answer, good = _try(project.root, event, commands.get(event))
+        answer, good = ("silent", False) if fault else _try(project.root, event, commands.get(event))
         tried.append(ProbedEvent(event=event, answer=answer, good=good, last_heard=heard.get(event)))
     if files or everywhere or plugin:
         answer, good = try_server(f"exec {run} mcp", project.root)
@@ -294,7 +297,10 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
         host=host,
         place="the plugin" if plugin else ", ".join(places),
         tried=tuple(tried),
-        notes=tuple(_notes(project, files if (plugin or everywhere) and written else [], environ)),
+        notes=(
+            *([f"hooks are silent, since their launcher does not run: {fault}"] if fault else []),
+            *_notes(project, files if (plugin or everywhere) and written else [], environ),
+        ),
         session=session,
         given=tuple(memory.sessions.events(session.id)) if session else (),
     )
@@ -318,7 +324,7 @@ def _try(root: Path, event: str, line: str | None) -> tuple[str, bool]:
     began = time.monotonic()
     try:
         done = subprocess.run(
-            ["/bin/sh", "-c", line],
+            ["/bin/sh", "-c", line.removesuffix(HIDDEN)],
             input=json.dumps(asked).encode(),
             cwd=root,
             capture_output=True,
@@ -335,13 +341,18 @@ def _try(root: Path, event: str, line: str | None) -> tuple[str, bool]:
     return f"answers in {took}", True
 
 
-def launcher_fault(state: Path) -> str:
-    """Why the launcher does not run; empty when it does."""
+def launcher_fault(launcher: Path) -> str:
+    """Why a launcher does not start Recollect, and what to do; empty when it does."""
     try:
-        done = subprocess.run([state / LAUNCHER, "--version"], capture_output=True, timeout=SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return done.stderr.decode("utf-8", "replace").strip()[-200:] if done.returncode else ""
+        done = subprocess.run([str(launcher), "--version"], capture_output=True, timeout=SECONDS, check=False)
+    except OSError as error:
+        return f"{launcher}: {error.strerror}. Run: recollect init"
+    except subprocess.TimeoutExpired:
+        return f"{launcher} gave no answer for {SECONDS} seconds"
+    said = done.stderr.decode("utf-8", "replace").strip()[-200:]
+    return (
+        (said or f"{launcher} ended with exit code {done.returncode}. Run: recollect init") if done.returncode else ""
+    )
 
 
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
