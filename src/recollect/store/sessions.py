@@ -64,7 +64,13 @@ def happened(
     fresh: bool = False,
     prompt: str | None = None,
 ) -> None:
-    """Store an event once. `fresh`: the agent's context begins anew with it."""
+    """Store an event once. `fresh`: the agent's context begins anew with it.
+
+    No two events of a session have the same moment, so that an answer comes after its prompt however coarse the clock.
+    """
+    taken = "SELECT 1 FROM host_events WHERE space = :space AND session = :session AND at = :at AND id <> :id"
+    while tx.value(taken, session=session, at=at, id=id):
+        at += 1
     if fresh:
         tx.run(
             "UPDATE host_sessions SET context_at = :at WHERE space = :space AND id = :id AND context_at < :at",
