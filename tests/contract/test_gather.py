@@ -255,7 +255,7 @@ def test_search_shows_an_adopted_entry_once(memory: Memory, facts: Path, importe
 
 def test_what_we_know_already_in_other_words_is_not_kept_twice(memory: Memory, notes: Path) -> None:
     memory.data.gather("markdown", notes)
-    text = foreign.NOTES["Authentication Design.md"].replace("Safari drops", "Safari also drops")
+    text = foreign.NOTES["Authentication Design.md"].replace("Safari drops", "Safari always drops")
     done = memory.data.gather("markdown", foreign.make(notes.parent / "copy", {"Copy.md": text}))
     assert "learning" not in done.added
     assert memory.learnings.page()[1] == 1

@@ -277,7 +277,7 @@ def test_a_full_brief_that_names_the_launcher_fits_the_hosts_room(
     assert "/bin/recollect search" in brief
     assert "`recollect " not in brief
     assert room.fits(brief)
-    assert not room.fits(brief + brief[: len(brief) // 7]), "the brief is full"
+    assert not room.fits(brief + brief[: len(brief) // 20]), "the brief is full"
     if host == "gemini":
         del hooks.environ["CI"]
         hooks.session = "s-2"

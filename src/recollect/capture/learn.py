@@ -26,7 +26,7 @@ from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
 from recollect.text.claims import claims, is_sentence, is_topic
-from recollect.text.compare import DOUBTFUL, Comparison, Judge, compare, reversed_by, shared_words
+from recollect.text.compare import Comparison, Judge, compare, reversed_by
 from recollect.text.markers import IMPLIED
 from recollect.text.storable import storable_record
 
@@ -194,7 +194,7 @@ def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> C
     if found.conflicts:
         return found
     titles = compare((new.title,), (known.title,))
-    if titles.conflicts and not (is_topic(new.title) or is_topic(known.title)):
+    if titles.conflicts and titles.sure and not (is_topic(new.title) or is_topic(known.title)):
         return replace(titles, sure=False)  # two reasons may hide that two rules conflict
     if found.kind == "near" and all(_plain(each.action) == _plain(each.title) for each in (new, known)):
         seen = compare(claims(new.title, new.observation), claims(known.title, known.observation), judge)
@@ -205,8 +205,7 @@ def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> C
     told = _plain(new.observation) in (_plain(new.title), _plain(new.action)) or new.observation.startswith(IMPLIED)
     if seen.conflicts and not told:
         return replace(seen, sure=False)
-    texts = [(getattr(new, name), getattr(known, name)) for name in RULED]
-    turned = any(reversed_by(*both) for both in texts if shared_words(*both) >= DOUBTFUL)
+    turned = any(reversed_by(getattr(new, name), getattr(known, name)) for name in RULED)
     one_matter = told or found.chances or seen.kind == "same" or titles.repeats
     return found if one_matter and not turned else replace(found, sure=False)
 

@@ -117,25 +117,33 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, sess
         ]
         whole = left = room.characters - sum(map(room.cost, [*fixed, *held]))
         shown: list[tuple[str, list[str]]] = []
-        over: dict[str, int] = {}
         for part in parts:
-            lines = _fitted(part, min(left, int(whole * part.share)), room)
-            shown.append((part.name, lines))
-            over[part.name] = len(part.lines) + part.beyond - len({*part.lines} & {*lines})
-            left -= sum(map(room.cost, lines))
+            shown.append((part.name, _fitted(part, min(left, int(whole * part.share)), room)))
+            left -= sum(map(room.cost, shown[-1][1]))
         above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
         mapped = _map(told.others, told.total - above, today, left, room)
         more = told.entries("\n".join(mapped))
         latest = Part(name="entries", lines=tuple(more.values()), share=1)
         entries = _fitted(latest, left - sum(map(room.cost, mapped)), room)
-        over["entries"] = len(latest.lines) - len({*latest.lines} & {*entries})
         told_by = {line.rpartition(" → ")[2]: line for _, some in [*shown, ("", entries)] for line in some}
         single = {topic: told_by[id] for id, topic in topics.first_of(tx, [*told_by]).items()}
     # A topic of one entry whose line says its name is not in the map as well.
     others = [row for row in told.others if row.entries > 1 or not _words(row.name) <= _words(single.get(row.id, ""))]
     unnamed = told.total - above - len(told.others) + len(others)
     mapped = _map(others, unnamed, today, left - sum(map(room.cost, entries)), room)
-    shown += [("map", mapped), ("entries", entries)]
+    left -= sum(map(room.cost, [*entries, *mapped]))
+    for at, part in enumerate(parts):  # what room is left, the first part that has more gets
+        if part.name in ("open", "topics"):  # counted with the map
+            continue
+        used = sum(map(room.cost, shown[at][1]))
+        shown[at] = part.name, max(shown[at][1], _fitted(part, used + left, room), key=len)
+        left -= sum(map(room.cost, shown[at][1])) - used
+    shown += [("entries", entries)]
+    over = {
+        part.name: len({*part.lines} - {*some}) + part.beyond
+        for part, (_, some) in zip([*parts, latest], shown, strict=True)
+    }
+    shown.insert(-1, ("map", mapped))
     lines = [line for _, some in shown for line in some] or ([] if held else ["", NOTHING])
     text = room.runnable("\n".join([*fixed[:-2], *held, *lines, *fixed[-2:], ""]))
     names = (*(["waiting"] if held else []), *(name for name, some in shown if some))
@@ -365,7 +373,9 @@ class _Telling:
 
 
 def _kept(found: re.Match[str]) -> str:
-    return f"- {_said(found[1])}: {_cut(found[3] or '')} → {found[4]}"
+    name, said = one_line(found[1]), found[3] or ""
+    again = said.casefold().startswith(name.casefold())
+    return f"- {_cut(said) if again else f'{escape(name)}: {_cut(said)}'} → {found[4]}"
 
 
 def _map(others: Sequence[TopicRow], unnamed: int, today: date, left: int, room: ContextBudget) -> list[str]:

@@ -243,7 +243,10 @@ def _under_one_heading(one: str, other: str) -> bool:
 
 
 def reversed_by(one: str, other: str) -> bool:
-    """Whether one word may turn the meaning of one text into that of the other, headings included."""
+    """Whether one word may turn the meaning of one text into that of the other, headings included; of texts that share
+    few words none can."""
+    if shared_words(one, other) < DOUBTFUL:
+        return False
     ones, others = (sentence(each.replace("\n", " ")) for each in (one, other))
     words, other_words = frozenset(ones.words), frozenset(others.words)
     opposed = any(opposites().get(word, frozenset()) & (other_words - words) for word in words - other_words)
