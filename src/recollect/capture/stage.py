@@ -83,7 +83,10 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     check_may(ctx.actor.trust, KIND, "create")
     refusal = staged_refusal(title, body)
     if refusal is not None:
-        seen = _count_rejected(ctx, title, refusal.flaw)
+        subject, what = f"{KIND}/{slug_of(title)}", "staged.rejected"
+        with ctx.db.write(ctx.space) as tx:
+            events.record(tx, ctx, subject=subject, what=what, new={"title": title}, reason=refusal.flaw)
+            seen = sum(event.what == what for event in events.of(tx, subject))
         again = f" Seen {seen} times." if seen > 1 else ""
         raise Rejected(f"not staged: {refusal.why}. {refusal.rephrase} The incident was counted.{again}")
     entry, repeated = _append(ctx, title, body)
@@ -275,13 +278,6 @@ def claims_of(title: str, body: str) -> tuple[str, ...]:
     from recollect.text.claims import claims
 
     return claims(title, body) or (title,)
-
-
-def _count_rejected(ctx: Context, title: str, flaw: str) -> int:
-    subject = f"{KIND}/{slug_of(title)}"
-    with ctx.db.write(ctx.space) as tx:
-        events.record(tx, ctx, subject=subject, what="staged.rejected", new={"title": title}, reason=flaw)
-        return sum(event.what == "staged.rejected" for event in events.of(tx, subject))
 
 
 def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passage], known: Iterable[str]) -> None:

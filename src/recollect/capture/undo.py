@@ -43,7 +43,7 @@ def undo(ctx: Context, *, change: str = "") -> Undone:
         name, last = max(known, key=lambda pair: (pair[1].at, pair[1].what == MOVED))
         if last.what not in (MOVED, ARRIVED):
             return _taken_back(_space(ctx, name), last)
-        # Whoever moved it: the half in a ring may be of another of the person's agents.
+        # Another of the person's agents may have moved the half in a ring.
         half = partial(_newest, by=ctx.actor, change=last.change, files=False)
         both = [(PROJECT, ctx.read(half)), *ctx.rings.ask(ctx, lambda ring, half=half: ring.read(half))]  # type: ignore[misc]
         halves = [(name, event) for name, event in both if event and event.what in (MOVED, ARRIVED)]
