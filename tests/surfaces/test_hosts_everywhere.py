@@ -350,6 +350,53 @@ def test_a_turn_that_the_user_interrupted_is_an_entry_of_its_own(shell: Shell) -
 
 
 @pytest.mark.parametrize("keeps", [True, False])
+def test_so_it_is_of_gemini_whose_transcript_does_not_say_so_and_without_a_transcript(
+    shell: Shell, keeps: bool
+) -> None:
+    path = shell.home / "g-1.jsonl"
+    given = {"session_id": "g-1", "transcript_path": str(path) if keeps else ""}
+    later = iter(f"2026-03-02T08:0{minute}:00Z" for minute in range(10))
+
+    def fire(event: str, **said: str) -> None:
+        stdin = json.dumps({**given, **said})
+        shell.said("hook", event, "--host", "gemini", stdin=stdin, RECOLLECT_NOW=next(later))
+
+    def wrote(*messages: dict[str, Any]) -> None:
+        if keeps:
+            with path.open("a") as file:
+                file.writelines(json.dumps(each) + "\n" for each in messages)
+
+    asked = ("Refactor the invoice renderer", "Rename the shop logo", "Write docs for the coupon API")
+    wrote({"sessionId": "g-1"})
+    for prompt in asked:
+        fire("BeforeAgent", prompt=prompt)
+        wrote({"type": "user", "content": [{"text": prompt}]}, {"$set": {"lastUpdated": "x"}})
+    wrote({"type": "gemini", "content": "The docs are written."})
+    fire("AfterAgent", prompt=asked[-1], prompt_response="The docs are written.")
+    told = _log(shell)
+    assert told == [
+        line
+        for prompt in asked
+        for line in (
+            f"## {prompt} [project]",
+            f"- request: {prompt}",
+            "- outcome: The docs are written." if prompt == asked[-1] else "- outcome: (broke off)",
+        )
+    ]
+    fire("BeforeAgent", prompt="Translate the price list")
+    wrote({"type": "user", "content": [{"text": "Translate the price list"}]})
+    wrote({"type": "gemini", "content": "It is translated."})
+    fire("AfterAgent", prompt="Translate the price list", prompt_response="It is translated.")
+    fire("SessionEnd")
+    assert _log(shell) == [
+        *told,
+        "## Translate the price list [project]",
+        "- request: Translate the price list",
+        "- outcome: It is translated.",
+    ]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
 def test_a_session_that_is_resumed_after_a_kill_says_where_it_broke_off(shell: Shell, keeps: bool) -> None:
     killed(shell, gone(), session="s-1", keeps=keeps)
     path = shell.home / ("s-1.jsonl" if keeps else "none.jsonl")

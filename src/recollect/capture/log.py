@@ -296,12 +296,18 @@ _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
 def turn(
-    ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] | None = None, killed: bool = False
+    ctx: Context,
+    given: SessionTurn,
+    *,
+    heard_by: Callable[[Turn], None] | None = None,
+    killed: bool = False,
+    prompts: tuple[str, ...] | None = None,
 ) -> Logged | None:
     """Log what was said since the last turn; None when nothing was. `heard_by` gets the turn, logged or not.
 
     A turn that the user interrupted is an entry of its own. If the host was `killed`, the last turn broke off, too.
-    Where the path leads to no regular file, only the host's own words are logged.
+    Where the path leads to no regular file, the host's own words and the `prompts` since its last answer are
+    logged; all but the last were interrupted.
     """
     session = storable_id(given.session, "session")
     path = given.path if os.path.isfile(given.path) else ""
@@ -311,10 +317,14 @@ def turn(
     try:
         place, logged_before = _reached(ctx, session, given.host, path)
         talk, read = _heard(given.host, path, place, given.end, one=True)
+        if prompts is None:
+            prompts = () if path else ctx.read(sessions.asked_last, session)
+        if prompts[1:]:
+            talk = Turn(requests=prompts[:1], broken=True)
         whole = given
         if talk.broken:  # what the host says is about the last turn
             given = replace(given, request="", answer="", topic="")
-        request = (given.request,) if given.request.strip() else () if path else ctx.read(sessions.asked_last, session)
+        request = (given.request,) if given.request.strip() else prompts
         answer = given.answer if given.answer.strip() else talk.answer
         files = tuple(file.removeprefix(f"{given.root}/") for file in talk.files)
         heard, kinds = storable_record(Turn(requests=talk.requests or request, answer=answer, files=files))
@@ -348,7 +358,7 @@ def turn(
             heard_by(replace(heard, commands=talk.commands, edits=talk.edits))
     finally:
         db.release_lease(ctx, lease)
-    return turn(ctx, whole, heard_by=heard_by, killed=killed) or logged if talk.broken else logged
+    return turn(ctx, whole, heard_by=heard_by, killed=killed, prompts=prompts[1:]) or logged if talk.broken else logged
 
 
 def _work_before(ctx: Context, session: str, asked: Sequence[str]) -> str:
@@ -429,17 +439,18 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
 
 
 def _heard(host: str, path: str, place: int, end: int, *, one: bool) -> tuple[Turn, int]:
-    read = place
+    before = read = place
     if not path:
         return Turn(), read
 
     def watched() -> Iterator[str]:
-        nonlocal read
+        nonlocal before, read
         for line, behind in _lines(path, max(place, end - MOST_BYTES), end):
-            read = behind
+            before, read = read, behind
             yield line
 
-    return transcript.read(host, watched(), one=one), read
+    talk = transcript.read(host, watched(), one=one)
+    return talk, before if talk.next_began else read
 
 
 def _lines(path: str, start: int, end: int) -> Iterator[tuple[str, int]]:

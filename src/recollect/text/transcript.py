@@ -56,6 +56,8 @@ class Turn:
     """Each with the name of its file on the first line."""
     broken: bool = False
     """Whether the user interrupted it."""
+    next_began: bool = False
+    """Whether the last line that was read begins the next turn."""
 
     STORED = {"requests": MESSAGE, "answer": MESSAGE}
 
@@ -65,8 +67,11 @@ _Said = tuple[str, str]
 
 
 def read(host: str, lines: Iterable[str], *, one: bool = False) -> Turn:
-    """What lines say; with `one`, up to where the user first interrupted the agent."""
-    reader = _READERS.get(host)
+    """What lines say; with `one`, up to where the user first interrupted the agent.
+
+    Gemini CLI does not record that: there a second request says so.
+    """
+    reader, next_began = _READERS.get(host), False
     kinds = "request answer file delegated returned launched summary command edit broken".split()
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
     for line in lines if reader else ():
@@ -75,8 +80,12 @@ def read(host: str, lines: Iterable[str], *, one: bool = False) -> Turn:
         except (ValueError, RecursionError):
             continue
         if reader and isinstance(item, dict):
-            for kind, words in reader(item):
-                words = words.strip()
+            said = [(kind, words.strip()) for kind, words in reader(item)]
+            asked = any(kind == "request" and words for kind, words in said)
+            if one and host == "gemini" and asked and found["request"]:
+                next_began = True
+                break
+            for kind, words in said:
                 if (more := len(words) - MESSAGE_LIMIT) > 0:
                     words = f"{words[:MESSAGE_LIMIT]}\n[{more:,} more characters were not kept]"
                 if words:
@@ -94,7 +103,8 @@ def read(host: str, lines: Iterable[str], *, one: bool = False) -> Turn:
         summary=found["summary"][-1] if found["summary"] else "",
         commands=tuple(found["command"]),
         edits=tuple(found["edit"]),
-        broken=bool(found["broken"]),
+        broken=next_began or bool(found["broken"]),
+        next_began=next_began,
     )
 
 
