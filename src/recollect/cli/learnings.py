@@ -65,7 +65,11 @@ def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(template)
     shown = _fields_in(path)
-    failed = _failed(name)
+    failed = ""
+    try:
+        click.edit(filename=name)
+    except click.ClickException as error:
+        failed = error.message
     given = _fields_in(path)
     changed = {name: text for name, text in given.items() if text != shown[name]}
     if not changed or not any(given.values()):
@@ -84,14 +88,6 @@ def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
     except RecollectError as error:
         raise type(error)(f"{error}. What you typed is kept in {path}") from None
     path.unlink()
-
-
-def _failed(name: str) -> str:
-    try:
-        click.edit(filename=name)
-    except click.ClickException as error:
-        return error.message
-    return ""
 
 
 def _fields_in(path: Path) -> dict[str, str]:

@@ -52,7 +52,6 @@ def table(
 ) -> Response:
     """Without an order, the best matches of a query come first."""
     learnings = visit.memory.learnings
-    sort = "" if sort == "best match" else sort  # in addresses of earlier versions
     least = base.Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
     narrow: dict[str, Any] = {"status": status, "domain": domain or None, "tag": tag or None, "min_confidence": least}
     if q.strip():
