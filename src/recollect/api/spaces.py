@@ -60,14 +60,10 @@ class Spaces:
     def take(self, name: str) -> OpenSpace:
         """An open space, opened if needed; the caller must `release` it."""
         with self._lock:
-            opening = self._opening.setdefault(name, threading.Lock()) if name not in self._open else None
-            if opening is None:
-                self._open[name].users += 1
-                return self._open[name]
+            opening = self._opening.setdefault(name, threading.Lock())
         with opening:  # of two concurrent requests, the second finds it open
             with self._lock:
-                known = self._open.get(name)
-                if known is not None:
+                if known := self._open.get(name):
                     known.users += 1
                     return known
             made = OpenSpace(name=name, memory=self._opened(name), users=1)

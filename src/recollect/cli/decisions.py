@@ -182,11 +182,15 @@ def list_decisions(memory: Memory, query: str, levels: bool, budget: int | None,
     wanted["limit"] = wanted["limit"] if wanted["limit"] is not None else 500 if levels else 50
     if budget is not None and not levels:
         raise BadInput("--budget needs --levels")
-    if not levels or query:
-        return _list(memory, query, **wanted)
-    page = memory.decisions.compacted(budget=budget, **wanted)
-    text = render_page(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
-    return Output(page, text)
+    if levels and not query:
+        page = memory.decisions.compacted(budget=budget, **wanted)
+        text = render_page(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
+        return Output(page, text)
+    hits, total = memory.decisions.query(query, **wanted)
+    said = [headline(hit.decision) + (hit.out_of_use and f"  [{hit.out_of_use}]") for hit in hits]
+    rows = [(hit.id, hit.level, hit.decision.category, text) for hit, text in zip(hits, said, strict=True)]
+    text = table(("id", "level", "category", "decision"), rows, "no such decision")
+    return page_of("decisions", hits, text, total=total, limit=wanted["limit"], offset=wanted["offset"])
 
 
 @decision.command()
@@ -237,21 +241,6 @@ def due(memory: Memory, agent: str | None, everything: bool) -> Output:
         for one in waiting
     ]
     return Output(listing("reviews", waiting), table(("id", "age", "", "decision"), rows, "nothing waits for a review"))
-
-
-def _list(memory: Memory, query: str, *, limit: int, offset: int, **wanted: Any) -> Output:
-    hits, total = memory.decisions.query(query, limit=limit, offset=offset, **wanted)
-    rows = [
-        (
-            hit.id,
-            hit.level,
-            hit.decision.category,
-            headline(hit.decision) + (hit.out_of_use and f"  [{hit.out_of_use}]"),
-        )
-        for hit in hits
-    ]
-    text = table(("id", "level", "category", "decision"), rows, "no such decision")
-    return page_of("decisions", hits, text, total=total, limit=limit, offset=offset)
 
 
 def _row(part: Calibration) -> tuple[Any, ...]:

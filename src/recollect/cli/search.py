@@ -17,13 +17,9 @@ from recollect.search.everything import KINDS, NARROWING, STRATEGIES, TRUSTS, Hi
 from recollect.text.sentences import mark
 
 if TYPE_CHECKING:
-    from recollect.tend.why import (
-        AnyExplanation,
-        EntryExplanation,
-        Explanation,
-        FileExplanation,
-        NodeExplanation,
-    )
+    from collections.abc import Callable
+
+    from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation
 
 
 @click.command()
@@ -135,17 +131,9 @@ def _bold(hit: Hit, line: str) -> str:
 def why(memory: Memory, id: str) -> Output:
     """Explain where a record came from, who wrote it, its trust, and everything that happened to it."""
     found = memory.why(id)
-    return Output(found, _explained(found))
-
-
-def _explained(found: AnyExplanation) -> str:
-    from recollect.tend.why import EntryExplanation, FileExplanation, NodeExplanation  # `search` does not need them
-
-    if isinstance(found, NodeExplanation):
-        return _node(found)
-    if isinstance(found, EntryExplanation):
-        return _entry(found)
-    return _in_file(found) if isinstance(found, FileExplanation) else _learning(found)
+    told: dict[str, Callable[[Any], str]] = {"NodeExplanation": _node, "EntryExplanation": _entry}
+    told |= {"FileExplanation": _in_file, "Explanation": _learning}
+    return Output(found, told[type(found).__name__](found))
 
 
 def _learning(found: Explanation) -> str:

@@ -7,6 +7,7 @@ of a tool: a client asks for the list of tools before its first request to a mod
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 from recollect import __version__
@@ -295,14 +296,10 @@ TEMPLATES = (
 
 
 def page_of(uri: str, acting: Acting) -> str:
-    kind, _, rest = uri.removeprefix("recollect://").partition("/")
-    if not uri.startswith("recollect://") or (kind in ("root", "index")) == bool(rest):
+    found = re.fullmatch(r"recollect://(?:(?P<id>root|index|log/.+)|learning/(?:learn_)?(?P<learning>.+))", uri)
+    if not found:
         raise NotFound(f"There is no resource {uri[:80]!r}")
-    if kind == "learning":
-        kind, rest = "", rest if rest.startswith("learn_") else f"learn_{rest}"
-    elif rest and kind != "log":
-        raise NotFound(f"There is no resource {uri[:80]!r}")
-    return acting(False).texts.for_agent("/".join(filter(None, (kind, rest))))[0].text
+    return acting(False).texts.for_agent(found["id"] or f"learn_{found['learning']}")[0].text
 
 
 @takes("reads")
