@@ -35,8 +35,7 @@ from recollect import Memory, ScriptedClock
 from recollect.core.journal import NewEntry
 from recollect.core.settings import EmbedSettings, ModelSettings
 from recollect.models.configured import ConfiguredModels
-from recollect.text.frame import ContextBudget
-from recollect.text.tokens import terms, tokens
+from recollect.text.tokens import ContextBudget, terms, tokens
 
 SNAPSHOTS = {"week": 7, "month": 30, "six months": 182, "year": 365}
 ROOM = ContextBudget(characters=10_000)  # that of Claude Code

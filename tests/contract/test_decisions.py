@@ -19,7 +19,7 @@ from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.tend.doctor import rebuild, verify
 from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge
-from recollect.text.frame import ContextBudget
+from recollect.text.tokens import ContextBudget
 
 SUCCESS = Review(outcome="success", result="It held", lesson="Measuring first saved a rewrite")
 

@@ -13,7 +13,7 @@ from recollect import Memory
 from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
 from recollect.models.ask import Ask
-from recollect.text.frame import ContextBudget
+from recollect.text.tokens import ContextBudget
 
 PASSWORD = "hunter2-Zq81xK"
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from conftest import AGENT, PERSON, STRANGER, Opener
 from hooks import Hooks
 from recollect import BadInput, Learning, Memory, NotFound, Refused, ScriptedClock
-from recollect.text.frame import ContextBudget, section
-from recollect.text.tokens import tokens
+from recollect.text.frame import section
+from recollect.text.tokens import ContextBudget, tokens
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 ASKED = {"outcome": "billing", "title": "Handle Stripe webhooks that arrive out of order"}

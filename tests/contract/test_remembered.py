@@ -17,7 +17,7 @@ from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
 from recollect.memory.admin import Rescue
 from recollect.tend.doctor import doctor
-from recollect.text.frame import ContextBudget
+from recollect.text.tokens import ContextBudget
 
 LOG = "2026-03-02.md"
 

@@ -169,7 +169,7 @@ def test_nothing_of_a_project_crosses_but_through_a_ring(opening: Opening) -> No
 
 
 def _room() -> Any:
-    from recollect.text.frame import ContextBudget
+    from recollect.text.tokens import ContextBudget
 
     return ContextBudget()
 

@@ -16,7 +16,7 @@ from recollect.core.decision import NewDecision
 from recollect.core.journal import EntryType, NewEntry
 from recollect.core.learning import SessionTurn, Write
 from recollect.store import db
-from recollect.text.frame import ROOMS, ContextBudget
+from recollect.text.tokens import ROOMS, ContextBudget
 from recollect.text.transcript import MESSAGE_LIMIT
 from samples import WEBHOOKS
 

@@ -14,7 +14,7 @@ from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
 from recollect.inject.brief import brief
 from recollect.store.project import create, share, trust
-from recollect.text.frame import ContextBudget
+from recollect.text.tokens import ContextBudget
 
 LOG = "2026-03-02.md"
 Clone = Callable[[str], Memory]

@@ -31,14 +31,13 @@ from recollect.api.auth import (
     GuardedRoute,
     Notice,
     Public,
-    Rate,
     SignInNeeded,
     WrongHost,
     is_page_host,
     session_of,
 )
 from recollect.api.bodies import explained
-from recollect.api.guard import JSON_PATHS, Guard
+from recollect.api.guard import JSON_PATHS, Guard, RateLimit
 from recollect.api.pages.base import bare
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
@@ -191,7 +190,7 @@ def make_app(
     app.state.person = person
     app.state.page_hosts = page_hosts
     app.state.door = Authenticator(
-        spaces=spaces, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
+        spaces=spaces, calls=RateLimit(settings.requests_per_minute), failures=RateLimit(settings.failures_per_minute)
     )
     app.state.sessions = BrowserSessions(hours=settings.session_hours, announce=announce)
     for each in ROUTES:

@@ -13,7 +13,6 @@ import hmac
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated
@@ -25,7 +24,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.api.guard import host_name
+from recollect.api.guard import RateLimit, host_name
 from recollect.api.spaces import OpenSpace, Spaces
 from recollect.api.wire import Denied, problem
 from recollect.core.context import Actor
@@ -33,31 +32,6 @@ from recollect.core.errors import Refused
 from recollect.core.records import ALPHABET, record
 from recollect.memory import Memory
 from recollect.tend.tokens import Token, TokenScope
-
-MOST_CALLERS = 10_000  # chosen: addresses remembered at once, about 2 MB
-
-
-class Rate:
-    """A token bucket for each key: at most `per_minute` calls a minute. Forgets the keys that were idle longest."""
-
-    def __init__(self, per_minute: int, *, seconds: Callable[[], float] = time.monotonic):
-        self._most = float(per_minute)
-        self._seconds = seconds
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def wait(self, key: str) -> int:
-        """Count a call and return 0, or return the seconds to wait before the next try."""
-        with self._lock:
-            now = self._seconds()
-            left, then = self._left.pop(key, (self._most, now))
-            left = min(self._most, left + (now - then) * self._most / 60)
-            waits = 0 if left >= 1 else int((1 - left) * 60 / self._most) + 1
-            self._left[key] = (left if waits else left - 1, now)
-            if len(self._left) > MOST_CALLERS:
-                self._left.popitem(last=False)
-            return waits
-
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token made by `recollect host token new`.")
 
@@ -77,8 +51,8 @@ class Admission:
 @record
 class Authenticator:
     spaces: Spaces
-    calls: Rate
-    failures: Rate
+    calls: RateLimit
+    failures: RateLimit
 
     @asynccontextmanager
     async def admit(self, secret: str | None, request: Request) -> AsyncIterator[Admission]:

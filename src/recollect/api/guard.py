@@ -9,13 +9,17 @@ The threat is a website in the owner's browser. It can make the browser send req
 - a token in the query string is refused, because it would end up in histories and logs;
 - no answer has a CORS header, and every answer forbids scripts, frames and sources other than our own files.
 
-Bodies are read here, within limits of size and time, before any work begins: a body that never ends costs no thread.
+Rate limits (calls, wrong tokens, sign-in codes) are here too. Bodies are read here, within limits of size and time,
+before any work begins: a body that never ends costs no thread.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from urllib.parse import parse_qsl
 
@@ -42,6 +46,31 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+
+
+MOST_CALLERS = 10_000  # chosen: addresses remembered at once, about 2 MB
+
+
+class RateLimit:
+    """A token bucket for each key: at most `per_minute` calls a minute. Forgets the keys that were idle longest."""
+
+    def __init__(self, per_minute: int, *, seconds: Callable[[], float] = time.monotonic):
+        self._most = float(per_minute)
+        self._seconds = seconds
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait(self, key: str) -> int:
+        """Count a call and return 0, or return the seconds to wait before the next try."""
+        with self._lock:
+            now = self._seconds()
+            left, then = self._left.pop(key, (self._most, now))
+            left = min(self._most, left + (now - then) * self._most / 60)
+            waits = 0 if left >= 1 else int((1 - left) * 60 / self._most) + 1
+            self._left[key] = (left if waits else left - 1, now)
+            if len(self._left) > MOST_CALLERS:
+                self._left.popitem(last=False)
+            return waits
 
 
 def host_fault(hosts: list[str], allowed: frozenset[str]) -> Denied | None:

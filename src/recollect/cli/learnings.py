@@ -35,7 +35,7 @@ from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
 from recollect.core.journal import Entry
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
-from recollect.core.records import plain
+from recollect.core.records import noun_of, plain
 from recollect.memory import Memory
 from recollect.search.everything import holder
 from recollect.store.learnings import SORTS
@@ -343,7 +343,7 @@ def rate(memory: Memory, learning: str, task: str | None, verdict: Verdict) -> O
 @answers
 def promote(memory: Memory, id: str, title: str | None, **fields: str) -> Output:
     """Turn a finding (finding/WORK-ID#2) or a staged entry (its slug) into a learning that names its source."""
-    finding = id.startswith("finding/")
+    finding = noun_of(id) == "finding"
     if finding and any(fields.values()):
         raise BadInput("a finding takes --title only; edit the learning afterwards: recollect learn edit")
     if title and not finding:

@@ -14,7 +14,7 @@ from recollect.cli.inject import OPTIONS, run
 from recollect.cli.printing import answer_hook
 from recollect.core.clock import iso
 from recollect.core.context import PROJECT
-from recollect.core.records import replace
+from recollect.core.records import noun_of, replace
 from recollect.hosts.hook import program
 from recollect.hosts.payloads import HOSTS
 from recollect.inject.brief import PARTS
@@ -70,11 +70,12 @@ def _given(id: str, one: Considered | None) -> Iterator[str]:
         sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""
         ring = f", ring {one.ring}" if one.ring != PROJECT else ""
         yield f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}{ring}"
-    if id.startswith("learn_"):
+    noun = noun_of(id)
+    if noun == "learning":
         yield f"    do: recollect learn edit {id}, learn archive {id}, learn rate {id} --verdict not_helpful"
-    elif id.startswith("dec_"):
+    elif noun == "decision":
         yield f"    do: recollect decision edit {id}, decision reverse {id}"
-    elif "log/" in id:
+    elif noun == "log":
         yield f"    do: recollect get {id}, store purge {id}"
 
 

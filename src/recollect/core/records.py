@@ -278,6 +278,17 @@ def random_id(prefix: str) -> str:
     return f"{prefix}_{(letters + os.urandom(8)).translate(_LETTERS).decode()}"
 
 
+_NOUNS = {"learn": "learning", "dec": "decision", "disc": "discovery", "topic": "topic"}
+
+
+def noun_of(id: str) -> str:
+    """What an id names: `learning` for learn_…, `log` for log/…, also behind a ring's name (me:log/…); else empty."""
+    first, slash, _ = id.partition("/")
+    first = first.rpartition(":")[2]
+    prefix, mark, _ = first.partition("_")
+    return _NOUNS[prefix] if mark and prefix in _NOUNS else first if slash else ""
+
+
 def check_id(value: str, name: str) -> str:
     """Check an id that a caller chose, such as a task's."""
     if not isinstance(value, str):

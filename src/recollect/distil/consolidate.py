@@ -17,7 +17,7 @@ from recollect.capture.logs import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, after
-from recollect.core.records import replace
+from recollect.core.records import noun_of, replace
 from recollect.core.trust import check_may
 from recollect.distil import staged, staging_checks
 from recollect.distil.staged import (
@@ -135,7 +135,7 @@ def _waiting(ctx: Context, file: StagingFile) -> dict[str, str]:
             reason = f"no place for it (inbox item {item.number}); move it by hand"
         else:
             continue
-        entries = [id for id in (item.subject, item.other) if id.startswith("staged/")]
+        entries = [id for id in (item.subject, item.other) if noun_of(id) == "staged"]
         waiting |= {id.removeprefix("staged/"): reason for id in entries}
     return waiting
 

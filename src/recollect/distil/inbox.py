@@ -31,7 +31,7 @@ from recollect.core.decision import DecisionEdit, Review
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
 from recollect.core.journal import NewEntry
 from recollect.core.new_learning import LearningEdit
-from recollect.core.records import plain, record
+from recollect.core.records import noun_of, plain, record
 from recollect.core.trust import check_may
 from recollect.distil import staged, themes
 from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE, EntryOutcome
@@ -60,7 +60,7 @@ section contradicts the entry, so one of its sentences does."""
 SETTLED = "document.settled"
 MERGED = "settled in the inbox: merge"
 ABOUT_PERSON, IN_PROJECTS = "about-you", "known-elsewhere"
-_LEARNING, _STAGED, _DOCUMENT = "learn_", "staged/", "doc/"
+_STAGED, _DOCUMENT = "staged/", "doc/"
 
 
 def resolve(ctx: Context, number: int, verb: str) -> Escalation:
@@ -99,7 +99,7 @@ def take_back(ctx: Context, number: int) -> Escalation:
             restore(ctx, event.subject)
         elif event.what == "theme.renamed":
             themes.rename(ctx, event.new["name"], event.old["name"])
-    if item.resolution == "keep-both" and item.subject.startswith(_STAGED):
+    if item.resolution == "keep-both" and noun_of(item.subject) == "staged":
         with suppress(NotFound):  # a consolidation placed it meanwhile
             entry = find_entry(ctx, item.subject)
             body = entry.body.removesuffix(_both_hold(item)).rstrip()
@@ -150,10 +150,10 @@ def _drop_entry(ctx: Context, item: Escalation) -> None:
 
 
 def _replace_with_entry(ctx: Context, item: Escalation) -> None:
-    if item.other.startswith(_STAGED):
+    if noun_of(item.other) == "staged":
         find_entry(ctx, item.subject)  # without it there is nothing to keep
         _drop(ctx, item.other, reason="settled in the inbox: keep-new", where=item.subject)
-    elif item.other.startswith(_LEARNING):
+    elif noun_of(item.other) == "learning":
         new = _promote_silently(ctx, item, "keep-new")
         edit.supersede(ctx, item.other, new, reason=f"settled in the inbox: {item.reason}")
     else:
@@ -161,11 +161,11 @@ def _replace_with_entry(ctx: Context, item: Escalation) -> None:
 
 
 def _merge_with_entry(ctx: Context, item: Escalation) -> None:
-    if item.other.startswith(_STAGED):
+    if noun_of(item.other) == "staged":
         entry, older = find_entry(ctx, item.subject), find_entry(ctx, item.other)
         _append_to_body(ctx, older, _as_paragraphs(entry.title, entry.body))
         _drop(ctx, item.subject, reason=MERGED, where=item.other)
-    elif item.other.startswith(_LEARNING):
+    elif noun_of(item.other) == "learning":
         new = _promote_silently(ctx, item, "merge")
         edit.merge(ctx, item.other, new, reason="settled in the inbox")
     else:
@@ -418,7 +418,7 @@ def _reopen(tx: Tx, ctx: Context, id: str) -> None:
         if item.kind not in (CONTRADICTION, VAGUE) or id not in (item.subject, item.other):
             continue
         undone = ["keep-old"]
-        if item.kind == CONTRADICTION and not item.other.startswith(_LEARNING):
+        if item.kind == CONTRADICTION and noun_of(item.other) != "learning":
             # A learning that took in the entry's words, or was superseded by it, stays as it is.
             undone += ["keep-new", "merge"]
         if item.resolution in undone:

@@ -29,7 +29,7 @@ from recollect.core.choices import Trust
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused, after
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
-from recollect.core.records import record
+from recollect.core.records import noun_of, record
 from recollect.core.trust import check_may
 from recollect.distil.staging_checks import KnownText
 from recollect.store import events
@@ -208,7 +208,7 @@ def record_recurrence(ctx: Context, known: KnownText, entry: StagedEntry) -> Non
     """Count a repetition: in the learning's recurrence, or as an event of the document's section."""
     with ctx.db.write(ctx.space) as tx:
         what, old, new = "document.recurred", {}, {}
-        if known.id.startswith("learn_"):
+        if noun_of(known.id) == "learning":
             seen = learning_rows.get(tx, known.id).recurrence
             learning_rows.count_recurrence(tx, known.id, at=ctx.clock.now())
             what, old, new = "learning.recurred", {"recurrence": seen}, {"recurrence": seen + 1}

@@ -8,7 +8,7 @@ import re
 
 from recollect.core.errors import BadInput
 from recollect.core.records import record, replace
-from recollect.text.frame import ROOMS, ContextBudget
+from recollect.text.tokens import ROOMS, ContextBudget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

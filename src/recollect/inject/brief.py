@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recollect.store.sessions import Told
     from recollect.store.spool import Queue
     from recollect.store.topics import TopicRow
-    from recollect.text.frame import ContextBudget
+    from recollect.text.tokens import ContextBudget
 
 NOTE = (
     "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "

@@ -14,9 +14,9 @@ from recollect.search.rank import THOROUGH, Candidates, best, looked_up
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
-from recollect.text.frame import fit
+from recollect.text.frame import section
 from recollect.text.storable import storable_id
-from recollect.text.tokens import everyday, terms
+from recollect.text.tokens import everyday, terms, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,9 +136,13 @@ def _at_odds(one: Learning, other: Learning) -> bool:
 
 
 def shown(found: list[Fitting], budget: int) -> Chosen:
+    """The learnings, best first, whose section costs at most `budget` tokens; one too long is passed over."""
     rings = {one.learning.id: one.ring for one in found if one.ring}
-    fitting, markdown = fit([one.learning for one in found], budget, rings)
-    return Chosen(learnings=fitting, markdown=markdown, rings=rings)
+    taken: list[Learning] = []
+    for one in found:
+        if tokens(section([*taken, one.learning], rings)) <= budget:
+            taken.append(one.learning)
+    return Chosen(learnings=tuple(taken), markdown=section(taken, rings), rings=rings)
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:

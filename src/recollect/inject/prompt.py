@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from recollect.search.query import Question
     from recollect.search.rank import Scored
     from recollect.store.passages import Ranked, Stored
-    from recollect.text.frame import ContextBudget
+    from recollect.text.tokens import ContextBudget
 
 LOG = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
 LOG_AND_DECISIONS = Candidates(wanted=Narrow(kinds=("log", "decision"), trusts=INJECTABLE))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from recollect.core.context import TRUSTS
 from recollect.core.errors import BadInput
+from recollect.core.records import noun_of
 from recollect.mcp import schema
 from recollect.mcp.schema import Around, Found, Kept, Said, Thing, fields, number, several, takes, text, whole
 
@@ -111,7 +112,7 @@ def remember(memory: Memory, text: str = "", task: str | None = None, outcome: s
 )
 def correct(memory: Memory, id: str, changes: dict[str, Any]) -> Kept:
     """Correct a learning or decision that is wrong or no longer exact. The history keeps the old words."""
-    facet = memory.decisions if id.startswith("dec_") else memory.learnings
+    facet = memory.decisions if noun_of(id) == "decision" else memory.learnings
     after = facet.edit(id, **changes)
     return Kept(id=id, did="corrected", title=getattr(after, "title", "") or getattr(after, "decision", ""))
 
@@ -125,9 +126,9 @@ def correct(memory: Memory, id: str, changes: dict[str, Any]) -> Kept:
 def forget(memory: Memory, id: str, reason: str, replaced_by: str | None = None) -> Kept:
     """Take a learning or decision out of use: wrong, outdated, or the user said "forget that". It is no longer found or
     shown; a person can bring it back."""
-    if id.startswith("dec_"):
+    if noun_of(id) == "decision":
         memory.decisions.reverse(id, reason=reason, by=replaced_by)
-    elif not id.startswith("learn_"):
+    elif noun_of(id) != "learning":
         memory.texts.for_agent(id)  # refuses an unknown id
         raise BadInput(f"{id[:80]} is permanent; a person can remove it with: recollect store purge {id[:80]}")
     elif replaced_by:

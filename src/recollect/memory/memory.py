@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import AnyExplanation
-    from recollect.text.frame import ContextBudget
+    from recollect.text.tokens import ContextBudget
 
     P = ParamSpec("P")
     R = TypeVar("R")

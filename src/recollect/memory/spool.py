@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recollect.inject.prompt import Given
     from recollect.inject.reasons import Considered, LastSession
     from recollect.store.project import Project
-    from recollect.text.frame import ContextBudget
+    from recollect.text.tokens import ContextBudget
 
 
 class Sessions(Facet):
@@ -47,7 +47,7 @@ class Sessions(Facet):
     def brief(self, room: ContextBudget | None = None, *, session: str = "") -> Brief:
         """The text that a session starts with; `session` is not counted as the last session before it."""
         from recollect.inject.brief import brief
-        from recollect.text.frame import ContextBudget
+        from recollect.text.tokens import ContextBudget
 
         return brief(
             self._ctx, room or ContextBudget(), aside=spool.queue(spool.aside(self._project.spools)), session=session

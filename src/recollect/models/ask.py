@@ -199,11 +199,11 @@ def _ask_provider(ctx: Context, question: Ask[T], provider: Provider, limit: Cal
         seconds=TRIES * (prompt.timeout + MAX_PAUSE) + 10,
     ) as claim:
         if claim is not None:
-            return cached_answer(ctx, question) or _try_provider(ctx, question, provider, claim, prompt, limit)
+            return cached_answer(ctx, question) or _ask_with_retries(ctx, question, provider, claim, prompt, limit)
     return _wait_for_other_process(ctx, question, prompt.timeout)
 
 
-def _try_provider(
+def _ask_with_retries(
     ctx: Context, question: Ask[T], provider: Provider, claim: ModelClaim, prompt: Prompt, limit: CallLimit | None
 ) -> ModelAnswer[T] | None:
     for number in range(TRIES):

@@ -16,7 +16,7 @@ from recollect.core.clock import day_of, zone_named
 from recollect.core.context import FARTHER, PROJECT
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_page, record, replace, thousandths
+from recollect.core.records import check_page, noun_of, record, replace, thousandths
 from recollect.search import rank, words
 from recollect.search.hits import NODE, answer_of, snippet_of, without_copies
 from recollect.search.query import Question, ask
@@ -45,7 +45,6 @@ NARROWING = ("kinds", "trusts", "since", "until", "tag", "topic", "domain", "exc
 STRATEGIES = ("hybrid", "bm25", "semantic")
 TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
-_LEARNING = "learn_"
 PAGE = 30  # hits that are ranked at least, which a search scores anyway
 COPIES = 10  # nodes among the hits that may repeat others
 PORTION = 100  # passages read at once when the latest are listed
@@ -250,8 +249,8 @@ def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...
     """The ids in a question that may come first: of any status, unless the caller asked for one."""
     status = None if options.status in ("active", "all") else options.status
     asked = _filter(options, status, options.min_confidence or 0.0)
-    passing = rows.passing(tx, [id for id in ids if id.startswith(_LEARNING)], asked)
-    return tuple(id for id in ids if not id.startswith(_LEARNING) or id in passing)
+    passing = rows.passing(tx, [id for id in ids if noun_of(id) == rows.KIND], asked)
+    return tuple(id for id in ids if noun_of(id) != rows.KIND or id in passing)
 
 
 def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool = False) -> list[Hit]:
@@ -364,7 +363,7 @@ def _midnight(ctx: Context, day: date, *, days: int = 0) -> int:
     return round(moment.timestamp() * 1000)
 
 
-_RANDOM = {"learn_": rows.many, "dec_": decisions.many}
+_RANDOM = {rows.KIND: rows.many, decisions.KIND: decisions.many}
 
 
 def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
@@ -391,7 +390,7 @@ def search_rings(ctx: Context, query: str, options: SearchOptions) -> list[Hit]:
 
 def id_in(ring: str, id: str) -> str:
     """The id by which a thing of a ring is found from here."""
-    return id if ring == PROJECT or id.startswith(tuple(_RANDOM)) else f"{ring}:{id}"
+    return id if ring == PROJECT or noun_of(id) in _RANDOM else f"{ring}:{id}"
 
 
 def holder(ctx: Context, id: str) -> tuple[str, str]:
@@ -399,7 +398,7 @@ def holder(ctx: Context, id: str) -> tuple[str, str]:
     name, colon, bare = id.partition(":")
     if colon and name in (PROJECT, *ctx.rings.names):
         return name, bare
-    many = next((found for prefix, found in _RANDOM.items() if id.startswith(prefix)), None)
+    many = _RANDOM.get(noun_of(id))
     if many is None or not ctx.rings.names or ctx.read(many, [id]):
         return PROJECT, id
     having = [name for name, found in ctx.rings.ask(ctx, lambda ring: ring.read(many, [id])) if found]

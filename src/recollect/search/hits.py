@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core import calendar
 from recollect.core.learning import Learning
-from recollect.core.records import replace
+from recollect.core.records import noun_of, replace
 from recollect.store.db import HEADER_LINES
 from recollect.text.markers import IMPLIED, without_states
 from recollect.text.sentences import snippet
@@ -94,7 +94,7 @@ def _told(question: Question, one: Ranked) -> tuple[int, int]:
 
 def _above(id: str) -> tuple[str, ...]:
     """The nodes that sum up an entry or a node."""
-    if id.startswith("log/"):
+    if noun_of(id) == "log":
         day = calendar.parse_day(id.removeprefix("log/").partition("#")[0])
         return calendar.day(day).id, calendar.week(day).id, calendar.month(day).id, calendar.ROOT
     parent = calendar.parent(calendar.parse_period(id)) if id != calendar.ROOT else None

@@ -79,8 +79,7 @@ def held(path: Path, note: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StoreBusy(os.pread(handle, 1000, 0).decode("utf-8", "replace")) from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, note.encode(), 0)
+        os.ftruncate(handle, os.pwrite(handle, note.encode(), 0))  # in this order: no reader finds it empty
         yield
     finally:
         os.close(handle)
@@ -127,6 +126,8 @@ def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
                 os.fsync(folder)
         except BaseException:
             try:
+                if os.fstat(handle).st_size > size + len(data):
+                    raise OSError(errno.EBUSY, "another program wrote behind it")  # which a cut would take away
                 os.ftruncate(handle, size)
             except OSError as error:
                 raise _unconfirmed(name, error) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from recollect.core.clock import DAY
 from recollect.core.errors import NotFound
-from recollect.core.records import record
+from recollect.core.records import noun_of, record
 from recollect.store import db, journal
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def keyed(tx: Tx, key: str, *, now: int) -> TopicRow | None:
 
 def found(tx: Tx, topic: str, key: str, *, now: int) -> TopicRow:
     """A topic by its id, or by the key of a name or alias."""
-    known = get(tx, topic, now=now) if topic.startswith(f"{KIND}_") else keyed(tx, key, now=now)
+    known = get(tx, topic, now=now) if noun_of(topic) == KIND else keyed(tx, key, now=now)
     if known is None:
         raise NotFound(f"no topic {topic!r:.80}; list the topics with: recollect topic list")
     return known

@@ -18,7 +18,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA, Discovery, Learning
-from recollect.core.records import Passage, check_limit, plain, record, replace
+from recollect.core.records import Passage, check_limit, noun_of, plain, record, replace
 from recollect.distil import node_files, themes, tree
 from recollect.distil.decision_levels import full_text, headline
 from recollect.store import check, decisions, journal, learnings, passages, tasks, topics
@@ -190,7 +190,7 @@ def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passag
 
 def _held(tx: Tx, kind: str) -> Iterator[str]:
     """Ids in the files of any clone; passages can be made only of the files that are here."""
-    return (id for id in journal.all_readings(tx) if id.startswith(f"{kind}/"))
+    return (id for id in journal.all_readings(tx) if noun_of(id) == kind)
 
 
 def _staged(ctx: Context, tx: Tx) -> dict[str, StagedEntry]:

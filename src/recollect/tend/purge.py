@@ -21,7 +21,7 @@ from recollect.capture.finding import FOLDER
 from recollect.core.calendar import LEVELS
 from recollect.core.context import Context, Row, Tx, Vault
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused
-from recollect.core.records import record, replace
+from recollect.core.records import noun_of, record, replace
 from recollect.distil import themes
 from recollect.store import bulk, events, journal, passages, spool
 from recollect.store import themes as theme_rows
@@ -225,7 +225,7 @@ def purge(
     with ctx.db.write(ctx.space) as tx:
         _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
         marked = [id for id, name in every(tx, "topics", "id, name") if MARK in name]
-        for gone in topics.forget(tx, [id for id in target.things if id.startswith("log/")], renamed=marked):
+        for gone in topics.forget(tx, [id for id in target.things if noun_of(id) == "log"], renamed=marked):
             bulk.remove_mentions(tx, gone)
     ctx.db.remake_indexes()
     ctx.db.write_anew()
@@ -344,7 +344,7 @@ def _mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]
 def _empty_entries(ctx: Context, project: Project, target: Target) -> Iterator[str]:
     """Remove the heading and words of purged log entries from every file, then from their rows, which keep the ids."""
     for id in target.things:
-        if not id.startswith("log/"):
+        if noun_of(id) != "log":
             continue
         day, number = logs.day_of_entry(id), int(id.partition("#")[2])
         for vault, shown in _vaults(ctx, project):

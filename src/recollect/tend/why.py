@@ -18,7 +18,7 @@ from recollect.core.context import Context, Event
 from recollect.core.errors import NotFound
 from recollect.core.journal import EntryType, NodeStatus, Source
 from recollect.core.learning import Discovery, Injection, LearningSource
-from recollect.core.records import record
+from recollect.core.records import noun_of, record
 from recollect.distil import tree
 from recollect.distil.themes import theme_path
 from recollect.store import db, decisions, events, journal, learnings, tasks, themes, topics
@@ -171,7 +171,7 @@ def why_entry(ctx: Context, id: str) -> EntryExplanation:
 
 def shown_refs(line: TracedLine) -> str:
     """The sources of a line in the short form of summaries."""
-    refs = [source.removeprefix("log/") for source in line.sources if source.startswith("log/")]
+    refs = [source.removeprefix("log/") for source in line.sources if noun_of(source) == "log"]
     return points.show_refs(refs) if refs else " ".join(line.sources)
 
 

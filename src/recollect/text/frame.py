@@ -1,4 +1,4 @@
-"""The Markdown that agents are shown of the memory: escaping, the sections, their budget, and stripping them again.
+"""The Markdown that agents are shown of the memory: escaping, the sections, and stripping them again.
 
 A stored note is data. It may say anything, so every field is brought to one line and escaped before it is shown: it
 cannot open a heading, a fence, a comment or a link, close the section, give a verdict, claim a confidence, or complete
@@ -11,9 +11,8 @@ import re
 import unicodedata
 from datetime import date
 
-from recollect.core.records import record, replace, thousandths
+from recollect.core.records import thousandths
 from recollect.text.markdown import close_fence, lazy
-from recollect.text.tokens import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,12 +117,9 @@ def quote(text: str, *, below: int) -> list[str]:
 # --- Sections
 
 
-def section(learnings: Sequence[Learning]) -> str:
-    """The Markdown put in front of an agent; nothing at all when there is nothing to show."""
-    return _section([block(learning) for learning in learnings])
-
-
-def _section(blocks: Sequence[str]) -> str:
+def section(learnings: Sequence[Learning], rings: Mapping[str, str] | None = None) -> str:
+    """The Markdown put in front of an agent, empty without learnings; `rings` names the rings of those from one."""
+    blocks = [block(learning, (rings or {}).get(learning.id, "")) for learning in learnings]
     return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 
@@ -160,20 +156,6 @@ def strip(text: str) -> str:
         at = end
     kept.append(text[at:])
     return "".join(kept)
-
-
-def fit(
-    learnings: Sequence[Learning], budget: int, rings: Mapping[str, str] | None = None
-) -> tuple[tuple[Learning, ...], str]:
-    """The learnings, best first, whose section costs at most `budget` tokens, and it; one too long is passed over."""
-    taken: list[Learning] = []
-    blocks: list[str] = []
-    for learning in learnings:
-        made = block(learning, (rings or {}).get(learning.id, ""))
-        if tokens(_section([*blocks, made])) <= budget:
-            taken.append(learning)
-            blocks.append(made)
-    return tuple(taken), _section(blocks)
 
 
 def task_instructions(*, outcome: str, task_title: str, description: str, section: str) -> str:
@@ -229,44 +211,3 @@ DOUBT_DAYS = 30  # a reference older than this is shown with `?`
 def age_of(type: str, day: str, today: date) -> str:
     days = max((today - date.fromisoformat(day)).days, 0)
     return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
-
-
-@record
-class ContextBudget:
-    """What a host lets us say: in characters as it counts them, and for some in tokens.
-
-    Claude Code puts an answer of more than 10,000 characters into a file that the agent has to open.
-    """
-
-    characters: int = 10_000
-    tokens: int | None = None
-    program: str = "recollect"
-    """What the agent runs for `recollect`: a longer path takes room too."""
-
-    def runnable(self, text: str) -> str:
-        return text.replace("`recollect ", f"`{self.program} ")
-
-    def cost(self, line: str) -> int:
-        """What a line takes of `characters`, its end included. Hosts count UTF-16 units."""
-        line = self.runnable(line)
-        size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
-        if self.tokens is None:
-            return size
-        return max(size, -(-tokens(line) * self.characters // self.tokens))
-
-    def fits(self, text: str) -> bool:
-        return self._left(text) >= 0
-
-    def beside(self, text: str) -> ContextBudget:
-        """The budget that a text leaves."""
-        left = max(self._left(text), 1)
-        return replace(self, characters=left, tokens=self.tokens and max(self.tokens * left // self.characters, 1))
-
-    def _left(self, text: str) -> int:
-        return self.characters - sum(map(self.cost, text.splitlines()))
-
-
-ROOMS = {name: ContextBudget() for name in ("claude-code", "gemini", "openclaw")} | {
-    "codex": ContextBudget(tokens=2_500)
-}
-"""The room of one answer by host."""

@@ -222,6 +222,16 @@ _HINTS = {
 }
 
 
+_GUARDS: dict[str, Callable[[str], bool]] = {
+    guard.__name__: guard
+    for guard in (
+        *(not_a_placeholder, holds_a_key, holds_a_private_key, encodes_a_login),
+        *(like_token, like_prefixed_token, like_random_run, like_codes),
+        *(like_password, like_bare_password, like_strong_password, like_key, like_quoted_key),
+    )
+}
+
+
 def _shape(row: str) -> Shape:
     kind, hints, pattern, *more = row.split("  ")
     guard, _, named = more[0].partition(" ") if more else ("not_a_placeholder", "", "")
@@ -231,7 +241,7 @@ def _shape(row: str) -> Shape:
         kind=kind,
         pattern=pattern,
         hints=tuple(_HINTS.get(hints, hints).encode().split()),
-        guard=globals()[guard],  # one of the functions above
+        guard=_GUARDS[guard],
         named=bool(named),
     )
 

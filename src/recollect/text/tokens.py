@@ -1,4 +1,4 @@
-"""The tokeniser: how a text becomes search terms, and how many model tokens it costs.
+"""The tokeniser: how a text becomes search terms, how many model tokens it costs, and the budget of a host.
 
 Both engines index the terms made here, so they find and rank alike. The tokeniser keeps what programmers search for:
 short names (Go, UI, C#), the parts of camelCase and snake_case words, path parts, version numbers; text without spaces
@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from recollect.core.records import record, replace
 from recollect.text.markdown import lazy
 
 STOP_WORDS = frozenset(
@@ -118,6 +119,47 @@ def tokens(text: str) -> int:
         return len(_PIECE.findall(text))
     wide = sum(len(run) for run in _CJK_RUN.findall(text))
     return len(_PIECE.findall(_CJK_RUN.sub(" ", text))) + -(-wide * 4 // 3)
+
+
+@record
+class ContextBudget:
+    """What a host lets us say: in characters as it counts them, and for some in tokens.
+
+    Claude Code puts an answer of more than 10,000 characters into a file that the agent has to open.
+    """
+
+    characters: int = 10_000
+    tokens: int | None = None
+    program: str = "recollect"
+    """What the agent runs for `recollect`: a longer path takes room too."""
+
+    def runnable(self, text: str) -> str:
+        return text.replace("`recollect ", f"`{self.program} ")
+
+    def cost(self, line: str) -> int:
+        """What a line takes of `characters`, its end included. Hosts count UTF-16 units."""
+        line = self.runnable(line)
+        size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
+        if self.tokens is None:
+            return size
+        return max(size, -(-tokens(line) * self.characters // self.tokens))
+
+    def fits(self, text: str) -> bool:
+        return self._left(text) >= 0
+
+    def beside(self, text: str) -> ContextBudget:
+        """The budget that a text leaves."""
+        left = max(self._left(text), 1)
+        return replace(self, characters=left, tokens=self.tokens and max(self.tokens * left // self.characters, 1))
+
+    def _left(self, text: str) -> int:
+        return self.characters - sum(map(self.cost, text.splitlines()))
+
+
+ROOMS = {name: ContextBudget() for name in ("claude-code", "gemini", "openclaw")} | {
+    "codex": ContextBudget(tokens=2_500)
+}
+"""The room of one answer by host."""
 
 
 def without_clauses(text: str) -> str:

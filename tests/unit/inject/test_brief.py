@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from recollect.inject.brief import Part, _fitted, _map
 from recollect.store.topics import TopicRow
 from recollect.text import frame
-from recollect.text.frame import ContextBudget
 from recollect.text.sentences import gist
 from recollect.text.summarise import left_open
-from recollect.text.tokens import tokens
+from recollect.text.tokens import ContextBudget, tokens
 
 ROOM = ContextBudget()
 CODEX = ContextBudget(tokens=2_500)

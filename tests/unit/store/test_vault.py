@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect import BadInput, Stale
+from recollect.core.errors import FateUnknown, StoreUnreachable
 from recollect.store.files import content_hash
 from recollect.store.vault import FolderVault, _states, _walk
 
@@ -241,3 +243,27 @@ def test_an_append_beside_which_somebody_else_wrote_knows_no_stamp(
         slowed.setattr(os, "fsync", slow)
         assert vault.append("a.md", "two\n", after=stamp) == ""
     assert vault.read("a.md") == text
+
+
+def test_an_append_that_fails_is_cut_off_but_not_what_another_program_wrote_behind_it(
+    vault: FolderVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.append("a.md", "one\n")
+    file = vault.root / "a.md"
+
+    def failing(behind: str) -> None:
+        def fail(_: int) -> None:
+            with file.open("a") as other:
+                other.write(behind)
+            raise OSError(errno.EIO, "Input/output error")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", fail)
+            vault.append("a.md", "two\n")
+
+    with pytest.raises(StoreUnreachable, match="check the folder"):
+        failing("")
+    assert file.read_text() == "one\n"
+    with pytest.raises(FateUnknown, match="another program wrote behind it"):
+        failing("by hand\n")
+    assert file.read_text() == "one\ntwo\nby hand\n"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from golden import assert_golden
 from made import PLAIN
 from recollect.core.learning import COIA, Learning
+from recollect.inject.learnings import Fitting, shown
 from recollect.text import frame
 from recollect.text.markers import read_signals
 from recollect.text.tokens import tokens
@@ -331,9 +332,14 @@ def test_a_text_that_only_mentions_the_heading_is_left_alone() -> None:
 # Budget
 
 
+def within(budget: int, notes: list[Learning]) -> tuple[tuple[Learning, ...], str]:
+    done = shown([Fitting(learning=note, relevance=1.0, on_trial=False) for note in notes], budget)
+    return done.learnings, done.markdown
+
+
 @given(st.lists(learnings, max_size=6), st.integers(0, 400))
 def test_a_section_never_passes_its_budget_and_keeps_the_order(notes: list[Learning], budget: int) -> None:
-    chosen, _ = frame.fit(notes, budget)
+    chosen, _ = within(budget, notes)
     assert tokens(frame.section(chosen)) <= budget
     rest = iter(notes)
     assert all(any(note is one for one in rest) for note in chosen)
@@ -342,7 +348,7 @@ def test_a_section_never_passes_its_budget_and_keeps_the_order(notes: list[Learn
 @given(st.lists(learnings, max_size=6), st.integers(0, 400))
 def test_what_is_left_out_would_not_have_fitted_after_what_came_before_it(notes: list[Learning], budget: int) -> None:
     notes = [replace(note, id=f"learn_{n}") for n, note in enumerate(notes)]
-    chosen, _ = frame.fit(notes, budget)
+    chosen, _ = within(budget, notes)
     for n, note in enumerate(notes):
         if note not in chosen:
             earlier = [one for one in chosen if notes.index(one) < n]
@@ -351,13 +357,13 @@ def test_what_is_left_out_would_not_have_fitted_after_what_came_before_it(notes:
 
 def test_a_note_too_long_by_itself_does_not_keep_shorter_ones_out() -> None:
     long = replace(PLAIN, id="learn_long", observation="word " * 2000)
-    assert frame.fit([long, PLAIN], 300) == ((PLAIN,), frame.section([PLAIN]))
+    assert within(300, [long, PLAIN]) == ((PLAIN,), frame.section([PLAIN]))
 
 
 def test_a_budget_that_is_met_exactly_is_enough() -> None:
     cost = tokens(frame.section([PLAIN]))
-    assert frame.fit([PLAIN], cost) == ((PLAIN,), frame.section([PLAIN]))
-    assert frame.fit([PLAIN], cost - 1) == ((), "")
+    assert within(cost, [PLAIN]) == ((PLAIN,), frame.section([PLAIN]))
+    assert within(cost - 1, [PLAIN]) == ((), "")
 
 
 # Task instructions

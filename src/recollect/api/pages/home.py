@@ -19,6 +19,7 @@ from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
 from recollect.core.context import Event
 from recollect.core.errors import NotFound
+from recollect.core.records import noun_of
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -112,7 +113,7 @@ def _titles(memory: Memory, told: Iterable[Event]) -> dict[str, str]:
     ids = list(dict.fromkeys(event.subject for event in told))
     found = {id: title for id, (title, _) in memory.texts.briefly(ids).items()}
     with suppress(NotFound):
-        found |= {id: memory.topics.show(id).topic.name for id in ids if id.startswith("topic_")}
+        found |= {id: memory.topics.show(id).topic.name for id in ids if noun_of(id) == "topic"}
     return found
 
 

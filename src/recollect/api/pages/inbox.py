@@ -11,7 +11,7 @@ from recollect.api.documents import ItemNumber
 from recollect.api.pages.base import Sent, go, page, page_router
 from recollect.api.pages.prose import place
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.records import record
+from recollect.core.records import noun_of, record
 from recollect.store.events import Escalation
 from recollect.text.sentences import clip
 
@@ -33,7 +33,7 @@ class InboxSide:
 def inbox(visit: Visiting, open: int = 0) -> Response:
     inbox = visit.memory.inbox
     waiting = inbox.waiting()
-    about = [id for each in waiting[:LISTED] for id in (each.subject, each.other) if id.startswith("learn_")]
+    about = [id for each in waiting[:LISTED] for id in (each.subject, each.other) if noun_of(id) == "learning"]
     titles = {one.id: one.title for one in visit.memory.learnings.many(about)}
     chosen = next((each for each in waiting if each.number == open), waiting[0] if waiting else None)
     return page(

@@ -25,14 +25,13 @@ from recollect.core.context import ME
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
-from recollect.core.records import MOST, record
+from recollect.core.records import MOST, noun_of, record
 from recollect.inject import brief as bars
 from recollect.memory import Memory
 from recollect.store.learnings import SORTS
 from recollect.store.sessions import HostSession, ReportedEvent
-from recollect.text.frame import ROOMS
 from recollect.text.sentences import counted
-from recollect.text.tokens import tokens
+from recollect.text.tokens import ROOMS, tokens
 
 ROWS = 25  # a screen and a half; chosen
 
@@ -336,7 +335,7 @@ def _shown(memory: Memory, session: HostSession) -> ShownSession:
     with suppress(NotFound):  # a session that was shown no learning has no task
         shown = memory.work.injections(task=session.id)
     events, wrote = tuple(memory.sessions.events(session.id)), tuple(memory.sessions.wrote(session.id))
-    entries = dict.fromkeys(id for event in events for id in event.given if id.startswith("log/"))
+    entries = dict.fromkeys(id for event in events for id in event.given if noun_of(id) == "log")
     learnings = {one.id: one for one in memory.learnings.many([each.learning_id for each in shown])}
     return ShownSession(
         session=session,
