@@ -227,7 +227,6 @@ class BrowserSessions:
         self._guesses = 0
 
     def begin(self) -> None:
-        """Make the next code and announce it."""
         with self._lock:
             self._renew()
 

@@ -105,7 +105,6 @@ def json_without(text: str, path: tuple[str, ...], value: Any, *, item: bool) ->
 
 
 def block_without(text: str, begin: str, end: str) -> str:
-    """A text without the block between two marks, and without the marks."""
     first, found, rest = text.partition(f"{begin}\n")
     return first + rest.partition(f"{end}\n")[2] if found else text
 

@@ -258,7 +258,6 @@ def _value(part: Any, type: str) -> Any:
 
 
 def _do(ctx: Context, write: Write) -> None:
-    """Call the room of a write, unless it is done already."""
     if ctx.read(events.happened, write.id):
         return
     what = write.what

@@ -328,7 +328,6 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def read_text(given: dict[str, Any], name: str, *, most: int) -> str:
-    """A field's text on one line."""
     value = given.get(name)
     if not isinstance(value, str) or not value.strip():
         raise BadInput(f"{name} must be a text")

@@ -132,7 +132,6 @@ def keep_answer(claim: ModelClaim, prompt: Prompt, said: Completion, key: Answer
 
 
 def count_fallback(ctx: Context, *, kind: str, generator: str) -> None:
-    """Count that the offline answer was used in place of a model's."""
     with ctx.db.write(ctx.space) as tx:
         model_rows.add_usage(tx, Usage(day=today(ctx), kind=kind, generator=generator, fallbacks=1))
 

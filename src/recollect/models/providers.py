@@ -29,8 +29,6 @@ KEY_COMMAND_SECONDS = 10  # a password manager may ask its agent over the networ
 
 
 def key_from(environ: Mapping[str, str], variable: str, command: Sequence[str]) -> Key:
-    """A function that reads the key."""
-
     def read() -> str:
         if not variable and not command:
             return "none"  # your own server may need no key, and must not be sent another provider's
@@ -200,8 +198,6 @@ class OpenAIProvider:
 
 
 class OpenAIEmbedder:
-    """Vectors of an endpoint's model."""
-
     billed = True
     loaded = False  # a capture never waits for an endpoint
 
@@ -211,7 +207,6 @@ class OpenAIEmbedder:
         self._call = partial(call_sdk, "openai", "OpenAI", key=key, base_url=base_url)
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
-        """One unit vector per text, in order."""
         vectors: list[Any] = []
         for start in range(0, len(texts), EMBED_BATCH):
             batch = list(texts[start : start + EMBED_BATCH])

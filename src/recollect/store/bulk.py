@@ -148,7 +148,6 @@ def scrub_rows(tx: Tx, words: Scrub, names: Scrub, *, dry: bool = False) -> dict
 
 
 def drop(tx: Tx, table: str, keys: Collection[Row]) -> None:
-    """Delete rows that are useless without the words they held."""
     order = BY_NAME[table].reading_order
     where = " AND ".join(f"{name} = :{name}" for name in order)
     rows = (dict(zip(order, key, strict=True)) for key in keys)
@@ -230,7 +229,6 @@ def walked(value: Any, scrub: Scrub) -> Any:
 
 
 def _scrubbed(tx: Tx, table: Table, words: Scrub, names: Scrub) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """The rows of a table that hold the words: their keys, and the new values of the changed columns."""
     columns = (*table.words, *table.names)
     if not columns:
         return

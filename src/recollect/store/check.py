@@ -41,8 +41,6 @@ _WITH_SUBJECT = ("events", "escalations")  # a message names the subject of thes
 
 
 class Unreadable(NamedTuple):
-    """A row that does not read: its table, its subject, and what is wrong."""
-
     table: str
     subject: str
     detail: str
@@ -106,7 +104,6 @@ def _reads(shape: str, text: Any) -> bool:
 
 
 def damaged_passages(tx: Tx) -> Iterator[Difference]:
-    """Passages that no longer match their hash and terms."""
     for stored, digest in passages.all_of(tx):
         if not passages.adds_up(stored, digest):
             yield stored.id, "its passage is not what was written"
@@ -130,7 +127,6 @@ def stale_passages(tx: Tx, expected: Iterable[Passage]) -> Iterator[Difference]:
 
 
 def wrong_counts(tx: Tx) -> Iterator[Difference]:
-    """Terms whose stored number of passages is wrong."""
     true = _true_counts(tx)
     kept: dict[str, int] = dict(every(tx, "terms", "term, docs"))
     for term in sorted(true.keys() | kept.keys()):
@@ -151,7 +147,6 @@ def recount(tx: Tx) -> int:
 
 
 def wrong_index(tx: Tx) -> Iterator[Difference]:
-    """Terms for which the word index gives the wrong passages."""
     holders: dict[str, tuple[array[int], array[int]]] = {}
     for doc, stream in every(tx, "passages", "doc, terms"):
         for grade, terms in enumerate(graded(stream)):

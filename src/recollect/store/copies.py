@@ -40,7 +40,6 @@ class CopyCheck:
 
 
 def backup_to(db: SqliteDb, target: Path, *, progress: Progress | None = None) -> None:
-    """A copy of the store as it is at this instant; others keep writing."""
     with _becoming(target) as unfinished, closing(apsw.Connection(str(unfinished))) as copy:
         unfinished.chmod(0o600)
         _copy(db.connection(), copy, progress)

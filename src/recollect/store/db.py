@@ -207,7 +207,6 @@ class Lease:
 
 
 def is_live(now: int, *, taken_at: int, expires_at: int) -> bool:
-    """Whether a lease counts: it has neither expired nor come from a clock that is too far ahead."""
     return now < expires_at and taken_at <= now + CLOCKS_APART
 
 

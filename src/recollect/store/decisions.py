@@ -251,7 +251,6 @@ def put_wording(tx: Tx, id: str, level: str, *, version: int, wording: str, gene
 
 
 def get_wisdom(tx: Tx, scope: str, now: int) -> str | None:
-    """Stored wisdom that is still valid."""
     found = tx.value(
         "SELECT wisdom FROM decision_wisdom WHERE space = :space AND scope = :scope "
         "AND made_for <= :now AND valid_until > :now",

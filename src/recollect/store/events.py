@@ -141,7 +141,6 @@ def all_of(tx: Tx) -> Iterator[Event]:
 
 
 def happened(tx: Tx, change: str) -> bool:
-    """Whether a change was applied already; the replay of the spool asks."""
     return not missing(tx, {change})
 
 
@@ -239,7 +238,6 @@ def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
 
 
 def waiting_escalations(tx: Tx) -> list[Escalation]:
-    """Open inbox items, oldest first."""
     return select(tx, Escalation, "escalations", "AND resolved_at IS NULL ORDER BY number")
 
 

@@ -35,7 +35,6 @@ ABANDONED_SECONDS = 3600.0  # by now a live process with the writer's id is anot
 
 
 def content_hash(text: str) -> str:
-    """The identity of a text: sha256 of its UTF-8 bytes."""
     import hashlib  # loads OpenSSL, which a reader of memory does not need
 
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -208,7 +207,6 @@ def read_regular(folder: int, name: str) -> bytes | None:
 
 
 def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
-    """Atomically replace a file; without a mode it keeps its own."""
     with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -283,7 +281,6 @@ def temp_beside(path: Path) -> Path:
 
 
 def settle(temp: Path, path: Path) -> None:
-    """Give a finished temporary file its name: fsync, rename, fsync the folder."""
     with os_errors(path):
         sync(temp)
         os.rename(temp, path)
@@ -292,7 +289,6 @@ def settle(temp: Path, path: Path) -> None:
 
 @contextmanager
 def os_errors(path: Path | str) -> Iterator[None]:
-    """The operating system's errors as ours."""
     try:
         yield
     except OSError as error:

@@ -66,7 +66,6 @@ class Repository:
         self._usable: set[Path] = set()
 
     def active_days(self) -> tuple[date, ...]:
-        """The days on which commits of HEAD's history were authored, ascending."""
         self._refuse_unusable(self._folder)
         stamps = self._git(self._folder, "log", "--format=%at", "HEAD", "--").split()
         return tuple(sorted({self._day(stamp) for stamp in stamps}))
@@ -77,7 +76,6 @@ class Repository:
         return tuple(sorted(self._git(self._folder, "rev-list", "--max-parents=0", "--all").split()))
 
     def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
-        """For each line of `text`, the working copy of `path`, the day it was added; None before a commit."""
         committed = self.committed(path)
         if committed is None:
             raise NoHistory(f"{path} is not in git yet; commit it, and its entries get an age")
@@ -91,7 +89,6 @@ class Repository:
         return _carried_over(lines_of(committed), days, lines_of(text))
 
     def committed(self, path: str) -> str | None:
-        """The file as HEAD has it, with `\\n` line ends; None when HEAD does not have it."""
         folder, name = self._place(path)
         listed = self._git(folder, "ls-tree", "-z", "HEAD", "--", name)
         if not listed:
@@ -100,7 +97,6 @@ class Repository:
         return self._git(folder, "cat-file", "blob", blob).replace("\r\n", "\n")
 
     def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
-        """The day of the newest commit that removed at least `least` more lines of a kind than it added."""
         folder, name = self._place(path)
         log = self._git(
             folder,
@@ -118,7 +114,6 @@ class Repository:
         return None
 
     def moved(self, path: str, others: Sequence[str]) -> list[tuple[str, str, str]]:
-        """The H2 sections that left a file for another one in one commit: that file, the title and the text."""
         self._refuse_unusable(self._folder)
         log = self._git(
             self._folder,

@@ -56,7 +56,6 @@ class EntryRow:
 
     @property
     def words(self) -> str:
-        """The hash of the words alone."""
         return self.hash.partition(":")[0]
 
 
@@ -97,7 +96,6 @@ def session_day(tx: Tx, session: str, today: date) -> date:
 
 
 def entry_rows(tx: Tx, day: date) -> list[EntryRow]:
-    """A day's entries in the order of the log."""
     return db.select(tx, EntryRow, "log_entries", "AND day = :day ORDER BY place, number", day=day)
 
 
@@ -107,7 +105,6 @@ def entry_texts(tx: Tx, day: date, numbers: Collection[int]) -> dict[int, str]:
 
 
 def last_number(tx: Tx, day: date) -> int:
-    """The highest number ever given on a day."""
     return tx.value("SELECT max(number) FROM log_entries WHERE space = :space AND day = :day", day=day.isoformat()) or 0
 
 
@@ -182,7 +179,6 @@ def forget_log_end(tx: Tx) -> None:
 
 
 def log_stamps(tx: Tx, since: date) -> dict[str, str]:
-    """The stamps of the logs known since a day, by day."""
     sql = "SELECT day, stamp FROM logs WHERE space = :space AND day >= :since ORDER BY day"
     return dict(tx.rows(sql, since=since.isoformat()))
 
@@ -334,7 +330,6 @@ def held_elsewhere(tx: Tx, clone: str, *, source: str) -> set[str]:
 
 
 def all_readings(tx: Tx) -> set[str]:
-    """The passages that any clone found in any source."""
     return {id for (ids,) in tx.rows("SELECT ids FROM readings WHERE space = :space") for id in ids.split("\n")}
 
 

@@ -28,7 +28,6 @@ def add_source(tx: Tx, learning: str, source: LearningSource) -> None:
 
 
 def keep_first_sources(tx: Tx, learning: str, *, count: int) -> None:
-    """Delete all sources after the first `count`."""
     tx.run(
         "DELETE FROM learning_sources WHERE space = :space AND learning_id = :learning AND position > :count",
         learning=learning,

@@ -81,7 +81,6 @@ def get_ask(tx: Tx, id: str) -> OpenAsk | None:
 
 
 def waiting_asks(tx: Tx) -> list[OpenAsk]:
-    """Asks without an answer, oldest first."""
     return db.select(tx, OpenAsk, "asks", "AND answered_at IS NULL ORDER BY opened_at, kind, subject")
 
 
@@ -137,7 +136,6 @@ def add_usage(tx: Tx, used: Usage) -> None:
 
 
 def all_usage(tx: Tx) -> list[Usage]:
-    """Oldest day first."""
     return db.select(tx, Usage, "model_usage", "ORDER BY day, kind, generator")
 
 

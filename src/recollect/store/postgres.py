@@ -84,8 +84,6 @@ _PARAMETER = re.compile(r"'(?:[^']|'')*'|::|\bIN \((:[a-z]+0(?:, :[a-z]+\d+)*)\)
 
 
 class PostgresDb:
-    """One database on a server."""
-
     engine = "postgresql"
     holds_vault = True
     upgraded = False  # only `recollect store db init` upgrades a server's store
@@ -118,7 +116,6 @@ class PostgresDb:
 
     @contextmanager
     def read(self, space: str, *, searching: bool = False) -> Iterator[Transaction]:
-        """A consistent view. A search may be answered by a replica, if the settings say so."""
         with ExitStack() as stack:
             replica = self._replica(stack) if searching and self.read_from == "replica" else None
             connection = replica or stack.enter_context(self._connections.transaction(_BEGIN_READ))
@@ -126,7 +123,6 @@ class PostgresDb:
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
-        """The one writer of this space; commits if the block ends without an error."""
         begin = _BEGIN_WRITE.format(
             patience=round(self._busy_seconds * 1000),
             idle=IDLE_SECONDS * 1000,
@@ -181,7 +177,6 @@ class PostgresDb:
             carry(old, new, progress=progress)
 
     def plain(self) -> AbstractContextManager[psycopg.Connection[Row]]:
-        """For schema and verify: a connection outside any transaction."""
         return self._connections.plain()
 
     def close(self) -> None:
@@ -189,7 +184,6 @@ class PostgresDb:
         self._replicas.close()
 
     def write_anew(self) -> None:
-        """Rewrite every table and index, so that no dead row or index entry keeps deleted text."""
         with self.plain() as connection:
             for table, allowed in connection.execute(_OUR_TABLES).fetchall():
                 if not allowed:  # the server would only warn, and skip it

@@ -96,7 +96,6 @@ class Address:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """The server's errors as ours, each with what to do."""
     try:
         yield
     except RecollectError:

@@ -176,7 +176,6 @@ def _of_place(place: Place) -> dict[str, Any]:
 
 
 def outside(environ: Mapping[str, str]) -> Settings:
-    """The settings outside any project."""
     return _settings({}, "", environ)
 
 

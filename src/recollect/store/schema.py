@@ -33,7 +33,6 @@ def due(version: int) -> list[tuple[int, str]]:
 
 
 def statements(migration: str, types: dict[str, str]) -> list[str]:
-    """A migration's statements with the engine's types."""
     from recollect.store import migrations
 
     made: list[str] = list(getattr(migrations, migration.upper()))

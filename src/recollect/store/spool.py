@@ -44,12 +44,10 @@ def add(folders: tuple[Path, ...], record: dict[str, Any]) -> Path:
 
 
 def pending(folders: tuple[Path, ...]) -> list[Path]:
-    """Waiting records, oldest first."""
     return _ending(folders, ".json")
 
 
 def aside(folders: tuple[Path, ...]) -> list[Path]:
-    """Records that were set aside, oldest first."""
     return _ending(folders, FAILED, UNREADABLE)
 
 

@@ -107,7 +107,6 @@ class SqliteDb:
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
-        """The one writer; commits and syncs if the block ends without an error."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
             yield transaction
@@ -170,7 +169,6 @@ class SqliteDb:
             )
 
     def connection(self) -> apsw.Connection:
-        """This thread's connection."""
         # A thread that ended leaves its number, and with it its connection, to another.
         existing = self._connections.get(get_ident())
         if existing is not None:
@@ -357,7 +355,6 @@ def _damaged(path: Path, error: Exception) -> StoreDamaged:
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """SQLite's errors as ours, each with what to do."""
     try:
         yield
     except RecollectError:

@@ -235,7 +235,6 @@ def aside(path: Path) -> Path:
 
 
 def keep_files(folder: Path, *files: Path) -> None:
-    """Copy those files that exist."""
     import shutil  # loads five compressors
 
     with file_errors(folder):

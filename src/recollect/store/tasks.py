@@ -151,17 +151,14 @@ def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict | None, de
 
 
 def injections_of_task(tx: Tx, task: str) -> list[Injection]:
-    """In the order they were shown."""
     return select(tx, Injection, "injections", "AND task_id = :task ORDER BY injected_at, learning_id", task=task)
 
 
 def injections_of_learning(tx: Tx, learning: str) -> list[Injection]:
-    """Newest first."""
     where = "AND learning_id = :learning ORDER BY injected_at DESC, task_id"
     return select(tx, Injection, "injections", where, learning=learning)
 
 
 def latest_injections(tx: Tx, *, limit: int, offset: int = 0) -> list[Injection]:
-    """Newest first, over all tasks."""
     order = "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit OFFSET :offset"
     return select(tx, Injection, "injections", order, limit=limit, offset=offset)

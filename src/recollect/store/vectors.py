@@ -67,7 +67,6 @@ class EmbeddingModel:
 
 
 def nearest(tx: Tx, model: str, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
-    """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
     number = _number(tx, model)
     return [] if number is None else tx.vectors(number).nearest(vector, limit=limit, kinds=kinds)
 
@@ -114,7 +113,6 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
 
 
 def models(tx: Tx) -> list[EmbeddingModel]:
-    """The models that embedded passages of this space, the last used first."""
     if not tx.keeps_vectors:
         return []
     return db.select(tx, EmbeddingModel, "vector_models", "ORDER BY used_at DESC, model")

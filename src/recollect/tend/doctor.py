@@ -89,7 +89,6 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
 
 
 def what_does_not_read(ctx: Context) -> Iterator[Discrepancy]:
-    """Faults of the file itself, then of its rows."""
     yield from _file(ctx)
     yield from unreadable_rows(ctx)
 
@@ -187,7 +186,6 @@ CHECKS: tuple[Check, ...] = (
 
 
 def _spelled_out(level: Level, what: str, remedy: str, found: Iterator[Difference]) -> Iterator[Discrepancy]:
-    """The first differences, and the number of the others."""
     for subject, detail in islice(found, SPELLED_OUT):
         yield Discrepancy(level=level, what=what, subject=subject, detail=detail, remedy=remedy)
     if more := sum(1 for _ in found):
@@ -313,7 +311,6 @@ def doctor(
 def _examined(
     ctx: Context, *, fix: bool, progress: Progress | None
 ) -> tuple[tuple[Discrepancy, ...], tuple[Discrepancy, ...]]:
-    """The findings that are left, and those that were fixed."""
     found = verify(ctx, progress=progress)
     levels = {finding.level for finding in found}
     if not fix or "damage" in levels or "difference" not in levels:

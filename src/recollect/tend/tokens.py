@@ -60,7 +60,6 @@ class Token:
 
     @property
     def actor(self) -> Actor:
-        """Who acts when this token is shown."""
         return Actor(name=self.name, channel=self.channel, trust=TRUST_OF[self.channel])
 
 

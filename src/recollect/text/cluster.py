@@ -154,7 +154,6 @@ def in_order(groups: Any) -> list[list[int]]:
 
 
 def medoid(items: Sequence[int], vectors: Vectors) -> int:
-    """The item most like the others of its group."""
     centre = middle(items, vectors)
     return max(items, key=lambda item: (round(similarity(vectors[item], centre), 9), -item))
 

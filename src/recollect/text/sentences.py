@@ -48,7 +48,6 @@ def sentences(text: str) -> list[str]:
 
 
 def first_sentence(text: str, words: int) -> str:
-    """The first sentence, of at most so many words."""
     found = sentences(text)
     return _cut(found[0], words) if found else ""
 

@@ -137,7 +137,6 @@ def save(visit: Changing, id: str, sent: base.Sent) -> Response:
 
 
 def _fields(sent: base.Fields) -> dict[str, Any]:
-    """What was typed, as a decision's fields."""
     confidence = sent.number("confidence")
     if confidence is None:
         raise BadInput("say how sure you are, with a confidence between 0 and 1")

@@ -90,7 +90,6 @@ def seen(visit: Changing) -> Response:
 
 @routes.post("/undo")
 def undo(visit: Changing, sent: base.Sent) -> Response:
-    """Take back the change that a message named."""
     back = local_path(sent.text("back")).removeprefix(visit.base) or "/"
     restored = visit.memory.data.undo(change=sent.text("change"))
     many = f" for {counted(len(restored), 'record')}" if len(restored) > 1 else ""

@@ -317,7 +317,6 @@ def whole(visit: Visiting, id: str) -> Response:
 
 @routes.post("/text/{id:path}/adopt")
 def adopt(visit: Changing, id: str) -> Response:
-    """Vouch for an entry from outside."""
     last = visit.memory.work.last_number()
     made = visit.memory.journal.adopt(id)
     new = any(event.seq > last for event in visit.memory.work.of_change(made.key))

@@ -226,7 +226,6 @@ def _editor(
 
 
 def _fields(sent: base.Fields) -> dict[str, Any]:
-    """What was typed, as a learning's fields."""
     return {
         **sent.named("title", *COIA),
         "domain": sent.given("domain"),
@@ -263,7 +262,6 @@ class ShownSession:
 
     @property
     def asked(self) -> list[str]:
-        """Its prompts, in order."""
         return [event.why["prompt"] for event in self.events if event.why.get("prompt")]
 
 
@@ -296,7 +294,6 @@ def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> Respo
 
 
 def _parts(text: str, mark: str) -> Iterator[ShownPart]:
-    """A text split before each heading."""
     lines: list[str] = []
     for line in [*text.splitlines(keepends=True), mark]:
         if line.startswith(mark) and lines:
