@@ -1,7 +1,7 @@
 """The schema: the names of the migrations in order, and one table of all tables.
 
 `TABLES` says of every table what backups, purge, `verify` and `rebuild` need to know; a new table is a new row here,
-and tests compare the list with the database. `store/migrations.py` holds the statements. They leave the engine's types
+and tests compare the list with the database. `store/migrations/` holds the statements. They leave the engine's types
 open as `$int`, `$text`, `$key` (an integer the engine counts up), `$table` (what ends a table definition), `$vector`
 and the like (how the engine stores vectors). A migration runs in one transaction, after a verified backup.
 """
@@ -9,6 +9,7 @@ and the like (how the engine stores vectors). A migration runs in one transactio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from recollect.core.errors import StoreNewer
 from recollect.core.records import record
@@ -33,9 +34,9 @@ def due(version: int) -> list[tuple[int, str]]:
 
 
 def statements(migration: str, types: dict[str, str]) -> list[str]:
-    from recollect.store import migrations
-
-    made: list[str] = list(getattr(migrations, migration.upper()))
+    sql = (Path(__file__).parent / "migrations" / f"{migration}.sql").read_text("utf-8")
+    code = "".join(line for line in sql.splitlines(keepends=True) if not line.startswith("--"))
+    made = [statement.strip() for statement in code.split(";\n") if statement.strip()]
     for name, text in types.items():
         made = [statement.replace(name, text) for statement in made]
     return made
