@@ -120,7 +120,7 @@ _NOT = frozenset("can't cannot doesn't don't dont isn't never no non not only sh
 _ARTICLES = frozenset("a an its my our the their these this those your".split())
 _FILLERS = frozenset(
     "absolutely awesome can could considering definitely fascinating help helpful hoping interesting just let's like "
-    "looking planning please recently sounds think thinking trying wonder wondering would".split()
+    "looking planning please possible recently sounds think thinking trying wonder wondering would".split()
 ) | (NOISE - _NOT - _LINKS - frozenset("made make makes need needs new use using".split()))
 """With these a sentence begins before it comes to its subject."""
 _TYPES = frozenset(
@@ -141,6 +141,13 @@ _ODD = lazy(
     r"[\W\d]+|[0-9a-f]{7,40}|(?=(?:\w*\d){5})\w{16,}|https?:.*|.*@.*\..*|.{49,}|v?\d+(?:\.\w+)+|#\w*|\w", re.IGNORECASE
 )
 _SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
+_ASKED = lazy(
+    r"(?:(?:how|what|when|where|which|who|whose|why)\b[^?.!;]*?\s)?"
+    r"(am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would)\s"
+    r"(?!(?:i|it|there|we|you)\b)[^?.!;]*\?",
+    re.IGNORECASE,
+)
+"""A question that names its subject after a verb: unlike "How do I back up?" it reads badly without its beginning."""
 _TRAILING = lazy(r"[a-z].*(?:ed|ly)")
 _WORD = lazy(r"[a-z]+(?:['’-][a-z]+)*")
 
@@ -195,7 +202,7 @@ def names(titles: Sequence[str], docs: Mapping[str, int], total: int) -> list[st
         if _WORD.fullmatch(one.words[0].rstrip(",")):  # no identifier and no part of the project
             name = name[0].upper() + name[1:]
         own = weights(name)
-        if not own or len(name) > LONGEST:
+        if not own or len(name) > (NAME_LIMIT if name.endswith("?") else LONGEST):
             continue
         covers = [
             sum(weight for term, weight in some.items() if term in own) / (sum(some.values()) or 1) for some in held
@@ -230,7 +237,14 @@ def _is_filler(word: str) -> bool:
 def _candidates(title: str, scoped: bool) -> Iterator[_Candidate]:
     """The parts of a title that could be a name; `scoped` where all titles name the same part of the project."""
     part, said = _without_scope(title)
-    for number, words in enumerate(_clauses(said)[:CLAUSES]):
+    asked = _ASKED.match(said)
+    is_name = asked is not None and len(asked[0]) <= NAME_LIMIT
+    if asked and is_name:
+        words, said = asked[0].split(), said[asked.end() :]
+        yield _Candidate(words=tuple(words), form=FIRST + LENGTH * len(words))
+    elif asked:
+        said = f"{said[: asked.start(1)]}; {said[asked.end(1) :]}"
+    for number, words in enumerate(_clauses(said)[:CLAUSES], start=is_name):
         later = LATER if number else 0.0
         for one in _of(words):
             yield _Candidate(words=one.words, form=one.form + later)

@@ -72,6 +72,23 @@ def test_a_long_title_is_cut_at_a_phrase_and_never_behind_a_negation(title: str,
     assert all("cannot" in name.lower() for name in made if "accessed" in name)
 
 
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Should webhooks be processed in the request or from a queue?",) * 2,
+        ("Why is CI red on main?",) * 2,
+        ("How do I back up the staging database?", "Back up staging database"),
+        ("Should we drop Python 3.9?", "Drop Python 3.9"),
+        ("Which test card should the nightly payment run use in the Stripe sandbox, and why?", "Test card"),
+        ("Is it possible to rerun one shard?", "Rerun one shard"),
+    ],
+)
+def test_a_question_stays_one_where_its_rest_reads_badly(title: str, expected: str) -> None:
+    made = names([title], {}, 100)
+    assert expected in made[:2]
+    assert not any("should nightly" in name or name.startswith("Webhooks be") for name in made)
+
+
 def test_what_recurs_beats_what_is_said_once() -> None:
     titles = ("Refund webhooks undo a later status", "Late refund webhooks are dropped")
     assert best(*titles) == "Refund webhooks"
