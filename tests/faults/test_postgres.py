@@ -317,6 +317,7 @@ TAKEN_BACK = {
     "m018_proven": "DROP INDEX learnings_proven",
     "m019_reasons": "ALTER TABLE host_sessions DROP pid; ALTER TABLE host_events DROP why",
     "m020_smaller": "ALTER TABLE vectors ADD hash text",
+    "m021_machine": "ALTER TABLE host_sessions DROP machine",
 }
 
 

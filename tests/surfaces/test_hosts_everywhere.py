@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 from hooks import shown, transcript
+from recollect.store import sessions
 from repos import Repo
 from samples import WEBHOOKS
 from shell import Shell
@@ -330,6 +333,22 @@ def test_a_session_that_runs_beside_this_one_is_not_taken_for_killed(shell: Shel
     killed(shell, str(os.getpid()))
     assert "broke off" not in answer(shell)["systemMessage"]
     assert not (shell.data / "memory").exists()
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize(
+    ("machine", "told"), [("colleague 1-2", False), ("colleague {boot}", True), ("{name} 1-2", True), ("", True)]
+)
+def test_a_session_of_a_colleagues_machine_is_left_alone(shell: Shell, keeps: bool, machine: str, told: bool) -> None:
+    """The number of its process means nothing here. A container shares our boot; a restart ended what ran before."""
+    killed(shell, gone() if machine != "{name} 1-2" else str(os.getpid()), keeps=keeps)
+    name, boot = sessions.machine().split()
+    with closing(sqlite3.connect(shell.data / "memory.db")) as store, store:
+        store.execute("UPDATE host_sessions SET machine = ?", [machine.format(name=name, boot=boot)])
+    shell.said("cycle")
+    assert ("broke off" in json.dumps(answer(shell))) == told
+    logged = shell.said("log", "show", "2026-03-02") if (shell.data / "memory").exists() else ""
+    assert logged.count("- request: Refactor the invoice renderer") == told
 
 
 def test_a_turn_that_the_user_interrupted_is_an_entry_of_its_own(shell: Shell) -> None:

@@ -15,7 +15,8 @@ from recollect.core.errors import StoreNewer
 from recollect.core.records import record
 
 MIGRATIONS = tuple(
-    "m013_base m014_entries m015_scopes m016_unused m017_topics m018_proven m019_reasons m020_smaller".split()
+    "m013_base m014_entries m015_scopes m016_unused m017_topics m018_proven m019_reasons m020_smaller "
+    "m021_machine".split()
 )
 OLDEST = 13  # the schema of the last version that kept the memory in the working tree; older ones were never released
 VERSION = OLDEST - 1 + len(MIGRATIONS)

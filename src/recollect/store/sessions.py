@@ -41,6 +41,28 @@ class HostSession:
     transcript: str
     place: int
     pid: int
+    machine: str
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether its process is one of another machine; containers on one machine share a boot."""
+        if not self.machine:
+            return False
+        (name, boot), (our_name, our_boot) = self.machine.split(), machine().split()
+        return name != our_name and (boot != our_boot or boot == NO_BOOT)
+
+
+NO_BOOT = "-"
+
+
+def machine() -> str:
+    """The name of this machine and, on Linux, the id of its boot: a process number means nothing beyond them."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot = file.read().strip()
+    except OSError:
+        boot = NO_BOOT
+    return f"{os.uname().nodename} {boot}"
 
 
 QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a session that ended or was killed
@@ -48,9 +70,10 @@ QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a ses
 
 def begin(tx: Tx, session: str, *, host: str, at: int, transcript: str = "", place: int = 0, pid: int = 0) -> None:
     """Record a session. Its transcript before `place` belongs to the session that it continues."""
-    values = {"host": host, "began_at": at, "context_at": at, "transcript": transcript, "place": place, "pid": pid}
+    process = {"pid": pid, "machine": machine()}
+    values = {"host": host, "began_at": at, "context_at": at, "transcript": transcript, "place": place, **process}
     if not add_row_once(tx, "host_sessions", "id", id=session, **values) and pid:  # resumed by another process
-        update(tx, "host_sessions", {"id": session}, pid=pid)
+        update(tx, "host_sessions", {"id": session}, **process)
 
 
 def happened(
@@ -153,7 +176,7 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
         except (OSError, ValueError):
             told = [one.event for one in events_of(tx, each.id)]
             said = [event for event in told if event in (*PROMPTS, *_ANSWERED[:2])]
-            if over and len(told) > each.place and said and said[-1] in PROMPTS:
+            if over and not each.elsewhere and len(told) > each.place and said and said[-1] in PROMPTS:
                 found.append((each, len(told)))
             continue
         if status.st_size > each.place and (status.st_mtime * 1000 < now - QUIET or over):
@@ -164,7 +187,7 @@ def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[Ho
 def is_over(tx: Tx, each: HostSession) -> bool:
     """Whether a session's host ended it, or is gone."""
     sql = "SELECT event FROM host_events WHERE space = :space AND session = :session ORDER BY at DESC, id DESC LIMIT 1"
-    return tx.value(sql, session=each.id) == "SessionEnd" or not _runs(each.pid)
+    return tx.value(sql, session=each.id) == "SessionEnd" or not _runs(each)
 
 
 def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
@@ -205,8 +228,7 @@ def broken_off(tx: Tx, *, now: int = 0, but: str = "", only: str = "") -> list[t
     sql = "SELECT event, why, at FROM host_events WHERE space = :space AND session = :session AND event IN (:keys) "
     last = f"{sql} ORDER BY at DESC, id DESC LIMIT 1"
     for each in select(tx, HostSession, "host_sessions", "AND began_at >= :since AND pid > 0", since=now - 7 * DAY):
-        here = not each.transcript or os.path.isdir(os.path.dirname(each.transcript))  # not elsewhere
-        if each.id == but or (only and each.id != only) or not here or _runs(each.pid):
+        if each.id == but or (only and each.id != only) or _runs(each):
             continue
         for event, why, at in among(tx, last, (*PROMPTS, *_ANSWERED), session=each.id):
             if event in PROMPTS and (prompt := loads(why).get("prompt")):
@@ -220,10 +242,14 @@ def told_broken_off(tx: Tx, *, now: int, but: str) -> None:
         update(tx, "host_sessions", {"id": each.id}, pid=-each.pid)
 
 
-def _runs(pid: int) -> bool:
-    """Whether a process runs; an unknown one (0) counts as running."""
+def _runs(each: HostSession) -> bool:
+    """Whether a session's process runs; one that is unknown, or of another machine, counts as running."""
+    if not each.pid or each.elsewhere:
+        return True
+    if each.machine and each.machine.split()[1] != machine().split()[1]:
+        return False  # this machine was restarted since
     try:
-        os.kill(abs(pid), 0) if pid else None
+        os.kill(abs(each.pid), 0)
     except ProcessLookupError:
         return False
     except OSError:
