@@ -11,7 +11,7 @@ commands use few of them. Hooks load this module: `yaml` and `json` are imported
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import chain, groupby
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -279,22 +279,29 @@ def _yaml(text: str) -> dict[str, Any] | None:
 # --- An author's own lines
 
 # A fence or quote may begin in a list item. Possessive, so that no line costs more than its length.
-_LIST = r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++){0,4}+"
+_LIST = r"\ufeff?[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++){0,4}+"
 _FENCE_IN_LIST = lazy(_LIST + _FENCE)
 _QUOTE = lazy(rf"{_LIST}>")
 _COMMENT = lazy(rf"{_LIST}<!--")
 # Elements in which agents put a file or a tool's output, and those that a reader of the rendered text does not see.
+_NAMES = (
+    r"(?:blockquote|code|details|diff|documents?|example|file(?:_content)?|function_results?|iframe|noscript|pre|quote"
+    r"|script|source|stderr|stdout|style|template|textarea|tool_(?:output|result)s?)(?=[\s>])"
+)
 _SHOWN = lazy(
-    _LIST + r"(?P<begin>\$\$|<(?:\?|!\[CDATA\[|![A-Za-z]|(?:blockquote|code|details|diff|documents?|example|"
-    r"file(?:_content)?|function_results?|iframe|noscript|pre|quote|script|source|stderr|stdout|style|template|textarea|"
-    r"tool_(?:output|result)s?)(?=[\s>])|[a-z]++(?=[^<>\n]*?(?:[ \t]hidden[ \t=>]|display: ?none))))",
+    _LIST + r"(?P<begin>\$\$|<(?:\?|!\[CDATA\[|![A-Za-z]|"
+    rf"{_NAMES}|[a-z]++(?=[^<>]*?(?:\shidden[\s=>]|display: ?none))))",
     re.IGNORECASE,
 )
+_ELEMENT = lazy(rf"(?P<begin><{_NAMES})", re.IGNORECASE)
+_TAG = lazy(r"(?<!`)<(?P<end>/?)(?P<name>[a-z]\w*+)(?=[\s>])", re.IGNORECASE)
 _LINK = lazy(
     _LIST + r"\[(?!\^)[^\[\]\n]{1,999}+\]:[ \t]*+(?:\n[ \t]*+)?+\S++(?P<end>[ \t]*+)"
     r"(?:(?:\n[ \t]*+)?+(?P<title>[\"'(])|$)",
     re.MULTILINE,
 )
+_TICKS = lazy(r"(?<!\\)`++")
+_BLOCK = lazy(r"[ \t]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]")
 _WHOLE_LINES = "until a line closes it"
 _WITHIN_PARAGRAPH = "until it is closed or the paragraph ends"
 
@@ -305,51 +312,112 @@ def own_lines(text: str) -> Iterator[str]:
     Agents fence, quote or put into elements what they show (a file, a tool's output, another message), and readers of
     the rendered text do not see comments: a marker in any of these is not the agent's word. A comment within a line
     leaves a space. One that begins a line takes whole lines, until a line closes it; one that begins later ends with
-    its paragraph. An element takes whole lines too; one that is never closed is text. So does a formula, and the
-    definition of a link, whose title may have many lines.
+    its paragraph. An element takes whole lines too, and those of its name within it; one that is never closed is text.
+    So does a formula, and the definition of a link, whose title may have many lines. Code between backticks takes the
+    lines that it covers whole.
     """
-    fence = comment = element = ""
+    paragraph: list[str] = []
+    for line in chain(_outside_blocks(text), (None,)):
+        if line is None or not line.strip() or _BLOCK.match(line):
+            yield from _not_in_code(paragraph)
+            paragraph = []
+        if line is not None:
+            paragraph.append(line)
+
+
+def _outside_blocks(text: str) -> Iterator[str | None]:
+    """Each line that is in no block, without its comments, and None for each other line."""
+    fence = comment = ""
+    indent = 0
+    ends: dict[int, int] = {}
     following: dict[str, int] = {}
-    at = linked = -1
+    at = hidden = -1  # the end of the line, and how far a block goes that was looked up
     for line in _lines(text):
-        start, at = at + 1, at + len(line) + 1  # where the line begins and ends
-        if start < linked:
-            continue
-        if element:
-            if element in line.lower():
-                element = ""
+        start, at = at + 1, at + len(line) + 1
+        shown: str | None = None
+        if start < hidden:
+            pass
         elif comment == _WHOLE_LINES:
-            if _COMMENT_END in line:
-                comment = ""
+            comment = _WHOLE_LINES if _left_open(line, 0) else ""
         elif fence:
-            if _closes(line, fence):
+            if _closes(line, fence) and _indent(line) <= indent:
                 fence = ""
         elif opening := _FENCE_IN_LIST.match(line):  # ends a paragraph, and with it a comment that began there
             fence, comment = opening["fence"], ""
+            before = line[: opening.start("fence")]
+            indent = 3 + (len(before.expandtabs(4)) if before.strip("\ufeff ") else 0)  # more belongs to its text
         elif comment and line.strip():
             _, closed, rest = line.partition(_COMMENT_END)
             if closed:
                 shown, comment = _without_comments(rest)
-                yield shown
         elif begun := _COMMENT.match(line):
-            comment = "" if _COMMENT_END in line[begun.end() - 2 :] else _WHOLE_LINES  # `<!-->` is a whole comment
-        elif (
-            (tag := _SHOWN.match(line))
-            and (end := _end_of(tag["begin"].lower())) not in line[tag.end() :].lower()
-            and _next(text, end, at, following) < len(text)
-        ):
-            element = end
+            comment = _WHOLE_LINES if _left_open(line, begun.end() - 2) else ""  # `<!-->` is a whole comment
+        elif (tag := _SHOWN.match(text, start)) and (end := _end_of(text, tag, following, ends)) > at:
+            hidden = end
         elif "]:" in line and (end_of_link := _end_of_link(text, start, following)):
-            linked = end_of_link
+            hidden = end_of_link
         elif not _QUOTE.match(line):
             shown, comment = _without_comments(line)
-            yield shown
+            looked, ticks = start, 0
+            for tag in _ELEMENT.finditer(text, start, at) if "<" in line else ():
+                ticks, looked = ticks + text.count("`", looked, tag.start()), tag.start()
+                if ticks % 2 == 0 and (end := _end_of(text, tag, following, ends)) > at:
+                    hidden = end
+                    break
+        yield shown
 
 
-def _end_of(begin: str) -> str:
-    if begin.startswith("<!"):
-        return "]]>" if begin.endswith("[") else ">"
-    return {"$$": "$$", "<?": "?>"}.get(begin, f"</{begin[1:]}>")
+def _not_in_code(lines: list[str]) -> Iterator[str]:
+    """The lines of a paragraph that no code begun on an earlier line covers whole; a run of backticks is closed by the
+    next one as long."""
+    runs = [run.span() for run in _TICKS.finditer("\n".join(lines))] if len(lines) > 1 else []
+    closed_by: dict[int, int] = {}
+    later: dict[int, int] = {}
+    for number in reversed(range(len(runs))):
+        size = runs[number][1] - runs[number][0]
+        closed_by[number], later[size] = later.get(size, -1), number
+    number = at = 0
+    for line in lines:
+        end = at + len(line.rstrip())
+        while number < len(runs) and (closed_by[number] < 0 or runs[closed_by[number]][1] <= at):
+            number = max(number, closed_by[number]) + 1
+        if number == len(runs) or not runs[number][0] < at < end <= runs[closed_by[number]][1]:
+            yield line
+        at += len(line) + 1
+
+
+def _left_open(line: str, at: int) -> bool:
+    """Whether a comment is open at the end of a line, when one is open at this place."""
+    closed = line.rfind(_COMMENT_END, at)
+    return closed < 0 or line.find("<!--", closed) >= 0
+
+
+def _indent(line: str) -> int:
+    line = line.expandtabs(4)
+    return len(line) - len(line.lstrip(" "))
+
+
+def _end_of(text: str, tag: re.Match[str], known: dict[str, int], elements: dict[int, int]) -> int:
+    """Where a block ends that begins here; 0 when it is never closed."""
+    close = {"$$": "$$", "<?": "?>", "<!": ">"}.get(tag["begin"][:2], "")
+    if close:
+        end = _next(text, "]]>" if tag["begin"].endswith("[") else close, tag.end(), known)
+        return end + 1 if end < len(text) else 0
+    if not elements:
+        elements.update(_elements(text))
+    return elements.get(tag.start("begin"), 0)
+
+
+def _elements(text: str) -> dict[int, int]:
+    """Where each element that begins in a text ends: at the end that no other of its name within it has."""
+    ends, opened = {-1: 0}, dict[str, list[int]]()
+    for tag in _TAG.finditer(text):
+        places = opened.setdefault(tag["name"].lower(), [])
+        if not tag["end"]:
+            places.append(tag.start())
+        elif places:
+            ends[places.pop()] = tag.end()
+    return ends
 
 
 def _end_of_link(text: str, start: int, known: dict[str, int]) -> int:
