@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from recollect.core.calendar import parse_day
-from recollect.core.context import Tx
+from recollect.core.context import TRUSTS, Tx
 from recollect.core.errors import BadInput
 from recollect.core.records import Passage
 from recollect.store import decisions, passages
@@ -37,6 +37,7 @@ _COUNTED_INJECTIONS = {
     "times_not_helpful": "count(CASE WHEN feedback = 'not_helpful' THEN 1 END)",
     "last_injected_at": "max(injected_at)",
 }
+_CHOICES: dict[str, tuple[object, ...]] = {"trust": TRUSTS, "verdict's trust": (*TRUSTS, None), "flag": (0, 1)}
 _WITH_SUBJECT = ("events", "escalations")  # a message names the subject of these rows in place of their number
 
 
@@ -88,6 +89,8 @@ def drop_unreadable(tx: Tx) -> int:
 
 
 def _reads(shape: str, text: Any) -> bool:
+    if shape in _CHOICES:
+        return text in _CHOICES[shape]
     try:
         if shape == "day":
             return bool(parse_day(text))
@@ -245,14 +248,15 @@ def sqlite_faults(db: SqliteDb) -> Iterator[tuple[str, str]]:
             yield "vector", f"{count} vectors are missing in the signs that lead to them"
 
 
-def not_utf8(db: SqliteDb) -> list[Unreadable]:
-    """Rows of all spaces with a text that is not UTF-8."""
+def unreadable_texts(db: SqliteDb) -> list[Unreadable]:
+    """Rows of all spaces with a text that is not UTF-8, and rows of a space that the store does not have."""
+    found: list[Unreadable] = []
     with sqlite_errors(db.path):
-        return [
-            Unreadable(table, f"{table}, row {row}", "a text in it is not UTF-8")
-            for table in sorted(BY_NAME.keys() - {"passage_words"})  # whose tables are FTS5's own
-            for row in _not_utf8(db.connection(), table)
-        ]
+        for table in sorted(BY_NAME.keys() - {"passage_words"}):  # whose tables are FTS5's own
+            said = dict.fromkeys(_strays(db.connection(), table), "its space is not in this store")
+            said |= dict.fromkeys(_not_utf8(db.connection(), table), "a text in it is not UTF-8")
+            found += [Unreadable(table, f"{table}, row {row}", detail) for row, detail in said.items()]
+    return found
 
 
 def remake_sqlite_indexes(db: SqliteDb) -> None:
@@ -261,7 +265,7 @@ def remake_sqlite_indexes(db: SqliteDb) -> None:
     connection = db.connection()
     with sqlite_errors(db.path), connection:
         for table in sorted(DERIVED):
-            broken = [*_not_utf8(connection, table), *_of_wrong_type(connection, table)]
+            broken = [*_not_utf8(connection, table), *_of_wrong_type(connection, table), *_strays(connection, table)]
             broken += [row for (row,) in connection.execute(_WRONG_SIZE)] if table == "vectors" else []
             connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ((row,) for row in broken))
         connection.execute("REINDEX")
@@ -297,6 +301,14 @@ def _not_utf8(connection: apsw.Connection, table: str) -> list[int]:
         except UnicodeDecodeError:
             broken.append(row)
     return broken
+
+
+def _strays(connection: apsw.Connection, table: str) -> list[int]:
+    if "space" not in [name for name, _, _ in _columns(connection, table)]:
+        return []
+    sql = f"SELECT rowid FROM {table} WHERE space NOT IN (SELECT space FROM spaces)"
+    rows: list[Any] = connection.execute(sql).fetchall()
+    return [row for (row,) in rows]
 
 
 def _of_wrong_type(connection: apsw.Connection, table: str) -> list[int]:

@@ -18,7 +18,7 @@ from recollect.store import db
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from recollect.core.choices import Trust
     from recollect.core.context import Context, Tx
@@ -128,9 +128,15 @@ def empty_entry(tx: Tx, day: date, number: int, *, text: str, **more: str) -> No
 
 def hash_again(tx: Tx, hashed: Callable[[date, str], str]) -> None:
     """Hash the texts again after a purge: a hash of few words would give them away."""
-    for day, number, hash, text in list(db.every(tx, "log_entries", "day, number, hash, text", key=2)):
-        if hash != PURGED and (now := hashed(date.fromisoformat(day), text)) != hash:
+    for day, number, hash, text in list(hashed_texts(tx)):
+        if (now := hashed(day, text)) != hash:
             db.update(tx, "log_entries", {"day": day, "number": number}, hash=now)
+
+
+def hashed_texts(tx: Tx) -> Iterator[tuple[date, int, str, str]]:
+    for day, number, hash, text in db.every(tx, "log_entries", "day, number, hash, text", key=2):
+        if hash != PURGED:
+            yield date.fromisoformat(day), number, hash, text
 
 
 def entry_days(tx: Tx) -> list[date]:

@@ -50,10 +50,10 @@ class Table:
     `key` identifies a row within a space; a table without one only grows, in the order of `order`. The store fills in
     the columns in `made`. `parent` names another row of the same table, which is loaded first. `words` are the columns
     that may hold people's words, `names` those with ids, names and paths that words may make; a purge scrubs both.
-    `shapes` are the columns that are read as more than a text: an object, a list of names, a list of pairs, JSON of any
-    shape, or a day. `refers` says which column names a row of which table. `left_out` is why a backup of a space leaves
-    the table out. `derived` rows are made again by `rebuild` or the next cycle; all others hold what people and agents
-    said or did.
+    `shapes` are the columns that are read as more than a text (an object, a list of names, a list of pairs, JSON of any
+    shape, a day) or hold one of a few values that the database does not check. `refers` says which column names a row
+    of which table. `left_out` is why a backup of a space leaves the table out. `derived` rows are made again by
+    `rebuild` or the next cycle; all others hold what people and agents said or did.
     """
 
     name: str
@@ -94,6 +94,7 @@ TABLES: tuple[Table, ...] = (
         name="learning_sources",
         key=("learning_id", "position"),
         words=("origin",),
+        shapes={"trust": "trust"},
         refers={
             "learning_id": "learnings",
             "outcome_id": "outcomes",
@@ -110,6 +111,7 @@ TABLES: tuple[Table, ...] = (
     Table(
         name="injections",
         key=("learning_id", "task_id"),
+        shapes={"feedback_trust": "verdict's trust"},
         refers={"learning_id": "learnings", "task_id": "tasks", "outcome_id": "outcomes"},
     ),
     Table(
@@ -134,7 +136,12 @@ TABLES: tuple[Table, ...] = (
     ),
     Table(name="theme_findings", key=("finding_id",), names=("finding_id",), refers={"theme": "themes"}),
     Table(name="sessions", key=("id",), names=("id",), shapes={"day": "day"}),
-    Table(name="log_entries", key=("day", "number"), words=("key", "who", "text"), shapes={"day": "day"}),
+    Table(
+        name="log_entries",
+        key=("day", "number"),
+        words=("key", "who", "text"),
+        shapes={"day": "day", "trust": "trust", "held": "flag", "secret": "flag"},
+    ),
     Table(name="topics", key=("id",), parent="merged_into", words=("name",), refers={"merged_into": "topics"}),
     Table(name="topic_aliases", key=("topic_id", "position"), words=("alias", "key"), refers={"topic_id": "topics"}),
     Table(name="topic_entries", key=("entry_id", "place"), names=("session",), refers={"topic_id": "topics"}),
@@ -163,7 +170,7 @@ TABLES: tuple[Table, ...] = (
         made=("seq",),
         words=("who", "reason", "old_values", "new_values"),
         names=("subject",),
-        shapes={"old_values": "object", "new_values": "object"},
+        shapes={"old_values": "object", "new_values": "object", "trust": "trust"},
     ),
     # Derived, but in every backup: loading passages makes the word index again without knowing which room owns which.
     Table(name="passages", key=("id",), order=("doc",), made=("doc", "hash", "terms"), derived=True),

@@ -140,9 +140,9 @@ class SqliteDb:
         return list(sqlite_faults(self))
 
     def unreadable_texts(self) -> Sequence[tuple[str, str, str]]:
-        from recollect.store.check import not_utf8
+        from recollect.store.check import unreadable_texts
 
-        return not_utf8(self)
+        return unreadable_texts(self)
 
     def remake_indexes(self) -> None:
         from recollect.store.check import remake_sqlite_indexes

@@ -17,19 +17,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from recollect.capture import documents, logs, stage
+from recollect.capture.change import Noun
+from recollect.capture.decide import DECISION
 from recollect.capture.documents import fixed_folder
 from recollect.capture.documents import refresh as refresh_documents
+from recollect.capture.edit import LEARNING
 from recollect.capture.stage import refresh_passages
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreDamaged, StoreUnreachable
-from recollect.core.records import record, replace
+from recollect.core.records import plain, record, replace
 from recollect.core.settings import misspelt
 from recollect.distil.tree import Compacted, compact
-from recollect.store import check, journal, passages, register, spool, topics, vectors
+from recollect.store import check, decisions, events, journal, learnings, passages, register, spool, topics, vectors
 from recollect.store.check import Difference, Unreadable
 from recollect.store.db import update
 from recollect.store.project import SETTINGS_FILE, Project
@@ -37,6 +40,7 @@ from recollect.store.sqlite_file import keep_aside_once, kept_aside
 from recollect.tend import backup as own_backups
 from recollect.tend.kinds import KINDS, batches, expected
 from recollect.tend.status import UNREADABLE, naming_damage, rings_of
+from recollect.text import entries
 from recollect.text.sentences import counted, how_long
 
 Level = Literal["damage", "difference", "notice"]
@@ -58,6 +62,7 @@ class Discrepancy:
 
 REBUILD = "recollect doctor --fix, or recollect store rebuild"
 RESTORE = "recollect store restore FILE; recollect doctor lists the backups that would restore"
+HISTORY = "recollect why ID shows the events; only a backup from before has them as they were"
 LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 
 
@@ -174,6 +179,43 @@ def _counters(_: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
     )
 
 
+def _entries(tx: Tx) -> Iterator[Difference]:
+    for day, number, hash, text in journal.hashed_texts(tx):
+        if not entries.has_hash(day, text, hash):
+            yield f"log/{day}#{number}", "its words are not those that were written"
+
+
+NOUNS: tuple[tuple[Noun[Any], Any], ...] = ((LEARNING, learnings), (DECISION, decisions))
+
+
+def _histories(tx: Tx) -> Iterator[Difference]:
+    """Learnings and decisions whose events do not lead, one after the other, from nothing to what the record says."""
+    nouns = {id: noun for noun, rows in NOUNS for id in rows.ids(tx)}
+    known: dict[str, dict[str, Any]] = {}
+    broken: list[Difference] = []
+    for event in events.all_of(tx):
+        if noun := nouns.get(event.subject):
+            if (event.subject in known) == (event.what == noun.begins):
+                broken.append((event.subject, f"event {event.seq} ({event.what}) is not in its place"))
+            left = known.setdefault(event.subject, {})
+            if wrong := [name for name, value in event.old.items() if left.get(name, value) != value]:
+                broken.append((event.subject, f"event {event.seq} ({event.what}) began with another {wrong[0]}"))
+            moved = event.old if event.what in noun.unasked else noun.state  # a repetition tells its words, too
+            left |= {name: value for name, value in event.new.items() if name in moved}
+            if event.what == "purged":  # words, tags and a successor went without an event of their own
+                left.clear()
+        elif event.what.partition(".")[0] in (LEARNING.name, DECISION.name, "confidence", "sign"):
+            broken.append((event.subject, f"event {event.seq} ({event.what}) is about it, but it is not there"))
+    for one in (one for _, rows in NOUNS for some in batches(rows.ids(tx)) for one in rows.many(tx, some)):
+        said = plain(one)
+        wrong = [name for name, value in known.get(one.id, {}).items() if said[name] != value]
+        if one.id not in known:
+            broken.append((one.id, "no event tells how it began"))
+        elif wrong:
+            broken.append((one.id, f"its {wrong[0]} is not what its events say"))
+    return iter(broken)
+
+
 CHECKS: tuple[Check, ...] = (
     Check(name="passages", what="passage", find=_passages),
     Check(name="term counts", what="term", find=lambda _, tx: [check.wrong_counts(tx)]),
@@ -182,6 +224,8 @@ CHECKS: tuple[Check, ...] = (
     Check(name="counters", what="counter", find=_counters),
     Check(name="topics", what="topic", find=lambda _, tx: [check.dangling(tx, of_topics=True)]),
     Check(name="references", what="reference", find=lambda _, tx: [check.dangling(tx)], remedy=LOOK, level="notice"),
+    Check(name="log entries", what="entry", find=lambda _, tx: [_entries(tx)], remedy=RESTORE, level="damage"),
+    Check(name="histories", what="history", find=lambda _, tx: [_histories(tx)], remedy=HISTORY, level="notice"),
 )
 
 

@@ -87,7 +87,7 @@ class LogSection:
     @property
     def words(self) -> str:
         """The hash of its words, without the empty lines after them: those change with what follows."""
-        return sha256(self.text.rstrip("\n").encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return _words(self.text)
 
     @property
     def hash(self) -> str:
@@ -130,6 +130,16 @@ def remembered(day: date, text: str) -> LogSection:
     if not _is_heading(heading):
         return _section(day, 0, None, [heading, *content], False, ENTRY_CHARS)[0]
     return _section(day, 1, heading, content, False, ENTRY_CHARS)[0]
+
+
+def has_hash(day: date, text: str, hash: str) -> bool:
+    """Whether this text was remembered under this hash, whatever follows it by now."""
+    words = hash.partition(":")[0]
+    return _words(text) == words or remembered(day, text).words == words  # quick; then as a clipped entry is hashed
+
+
+def _words(text: str) -> str:
+    return sha256(text.rstrip("\n").encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _section(
