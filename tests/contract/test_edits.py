@@ -23,7 +23,7 @@ from recollect import (
     Stale,
 )
 from refusals import taken
-from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+from samples import FLAKY, MIGRATIONS, UV, WEBHOOKS, learning
 
 Change = Callable[[Memory, str], object]
 
@@ -407,6 +407,31 @@ def test_an_agent_takes_back_only_what_agents_did(open_memory: Opener, change: C
     person.data.undo()
     agent.learnings.tag(kept.id, add=("queue",))
     assert [each.id for each in agent.data.undo()] == [kept.id]
+
+
+def test_undo_takes_back_the_callers_own_newest_change(open_memory: Opener) -> None:
+    ada, bob, one, other = (
+        open_memory(Actor(name=name, channel="api", trust=trust))
+        for name, trust in (("ada", "human"), ("bob", "human"), ("one", "agent"), ("other", "agent"))
+    )
+    kept = [each.learn(learning(base)).learning.id for each, base in ((ada, WEBHOOKS), (bob, MIGRATIONS))]
+    assert [each.id for each in ada.data.undo()] == [kept[0]]
+    with pytest.raises(Refused, match="bob made the last change, so only bob may"):
+        ada.data.undo()
+    kept = [each.learn(learning(base)).learning.id for each, base in ((one, FLAKY), (other, UV))]
+    assert [each.id for each in one.data.undo()] == [kept[0]]
+    with pytest.raises(Refused, match="other made the last change, so only other or a person may"):
+        one.data.undo()
+    assert [each.id for each in ada.data.undo()] == [kept[1]], "a person answers for agents"
+
+
+def test_an_agent_does_not_take_back_its_capture_once_a_person_changed_it(open_memory: Opener) -> None:
+    person, agent = open_memory(PERSON), open_memory(AGENT)
+    kept = agent.learn(learning()).learning
+    person.learnings.edit(kept.id, LearningEdit(title="Webhooks arrive out of order"))
+    with pytest.raises(Refused, match="someone more trusted"):
+        agent.data.undo()
+    assert person.learnings.get(kept.id).status == "active"
 
 
 def test_undo_of_a_new_learning_archives_it(memory: Memory, kept: Learning) -> None:

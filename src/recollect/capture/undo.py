@@ -1,11 +1,11 @@
-"""Undo: taking back the newest change, or the one named, to learnings, decisions, topics or the log, in any ring.
+"""Undo: taking back the caller's newest change, or one that is named, to learnings, decisions, topics or the log.
 
-A newer edit is never lost, and undoing again goes one further back.
+What agents did is also a person's to take back. A newer edit is never lost, and undoing again goes one further back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,15 +29,18 @@ Undone = list[Learning] | list[Decision] | list[TopicRow] | list[Entry]
 
 
 def undo(ctx: Context, *, change: str = "") -> Undone:
-    """Take back the newest change (in a ring, the caller's newest) or the one named here; of a move both halves."""
+    """Take back the caller's newest change, in the project or a ring, or the one named here; of a move both halves."""
     skipped: list[str] = []
-    mine = partial(_newest, by=ctx.actor, change=change, who=ctx.actor.name, but=skipped, files=False)
+    here = partial(_newest, by=ctx.actor, change=change, but=skipped)
     while True:
-        found = [(PROJECT, ctx.read(_newest, by=ctx.actor, change=change, but=skipped))]
+        found = [(PROJECT, ctx.read(here, mine=lambda event: bool(change) or _is_own(event, ctx.actor)))]
         if not skipped:  # what is older than another project's move in a ring may be that project's, too
-            found += ctx.rings.ask(ctx, lambda ring: ring.read(mine))
+            mine = partial(here, mine=lambda event: event.who == ctx.actor.name, files=False)
+            found += ctx.rings.ask(ctx, lambda ring, mine=mine: ring.read(mine))  # type: ignore[misc]
         known = [(name, last) for name, last in found if last]
         if not known or (change and known[0][0] != PROJECT):
+            if not change and (other := ctx.read(here)):
+                raise _not_own(other, ctx.actor)
             raise Refused("that change was undone already" if change else "there is nothing to undo")
         # Of a move within one millisecond, leaving the source is the later half.
         name, last = max(known, key=lambda pair: (pair[1].at, pair[1].what == MOVED))
@@ -64,19 +67,38 @@ def _space(ctx: Context, name: str) -> Context:
     return ctx if name == PROJECT else ctx.rings.named(ctx, name)  # a caller of the server may use no other
 
 
+def _is_own(event: Event, by: Actor) -> bool:
+    """Whether a caller takes it back without naming it. A person answers for what agents did, and moves learnings to
+    rings under more than one name."""
+    return event.who == by.name or (by.trust == "human" and (event.trust != "human" or event.what in (MOVED, ARRIVED)))
+
+
+def _not_own(last: Event, by: Actor) -> Forbidden:
+    theirs = last.who if by.trust == "human" or last.trust != "human" else "a person"
+    also = "" if last.trust == "human" else " or a person"
+    return Forbidden(f"{theirs} made the last change, so only {theirs}{also} may take it back")
+
+
 def _newest(
-    tx: Tx, *, by: Actor, change: str = "", who: str = "", but: Collection[str] = (), files: bool = True
+    tx: Tx,
+    *,
+    by: Actor,
+    change: str = "",
+    mine: Callable[[Event], bool] = lambda _: True,
+    but: Collection[str] = (),
+    files: bool = True,
 ) -> Event | None:
-    """The last event of the newest change that `by` may undo: anyone's, one actor's, or the change named.
+    """The last event of the newest change that is `mine`, or of the change named.
 
     Without `files` none to topics and logs, which are undone in the folder of their space.
     """
-    look = partial(events.last_undoable, tx, change=change, who=who, but=but)
+    look = partial(events.last_undoable, tx, change=change, mine=mine, but=but)
     found = [look(noun.name, besides=noun.unasked) for noun in (LEARNING, DECISION)]
     if files:
         found.append(look("topic"))
         if by.trust == "human":  # what an agent wrote is taken back by its change alone
-            found.append(look("log", besides=(log_text.ACCEPTED,), trust="" if change else "human"))
+            persons = mine if change else lambda event: event.trust == "human" and mine(event)
+            found.append(look("log", besides=(log_text.ACCEPTED,), mine=persons))
     return max((each[-1] for each in found if each), key=lambda event: event.seq, default=None)
 
 
@@ -102,7 +124,13 @@ def undo_noun(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
         restored: list[R] = []
         for event in reversed(change):
             current = before = noun.get(tx, event.subject)
-            if event.what != noun.begins:
+            if event.what == noun.begins:
+                since = events.of(tx, event.subject)
+                if any(one.what.startswith(f"{noun.name}.") and outranks(one.trust, ctx.actor.trust) for one in since):
+                    raise Forbidden(
+                        f"{event.subject} was changed since by someone more trusted; it is theirs to archive"
+                    )
+            else:
                 if any(plain(getattr(current, name), name) != event.new[name] for name in _moved(noun, event.new)):
                     raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
                 state = {name: _unplain(name, event.old[name]) for name in _moved(noun, event.old)}

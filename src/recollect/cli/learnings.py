@@ -360,7 +360,7 @@ def promote(memory: Memory, id: str, title: str | None, **fields: str) -> Output
 @click.command()
 @answers
 def undo(memory: Memory) -> Output:
-    """Undo the last change to learnings, decisions, topics or your log; run it again to undo the one before."""
+    """Undo your last change, or an agent's, to learnings, decisions or topics, or your log; again: the one before."""
     restored = memory.data.undo()
     ring, _ = holder(memory.context, restored[0].id)
     memory = memory.ring(ring)

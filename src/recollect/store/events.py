@@ -15,7 +15,7 @@ from recollect.store.db import add_row, among, every, one, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import Any
 
     from recollect.core.context import Context, Event, Tx
@@ -86,13 +86,12 @@ def last_undoable(
     *,
     besides: tuple[str, ...] = (),
     change: str = "",
-    who: str = "",
     but: Collection[str] = (),
-    trust: str = "",
+    mine: Callable[[Event], bool] = lambda _: True,
 ) -> list[Event]:
     """The newest change to a family (`learning`) that was not undone; events in `besides` cannot be undone.
 
-    `change`, `who` and `trust` narrow it; changes in `but` are skipped.
+    `change` and `mine` narrow it; changes in `but` are skipped.
     """
     if change and not any(event.what.startswith(f"{family}.") for event in of_change(tx, change)):
         return []  # without a look through all events of the family
@@ -100,13 +99,7 @@ def last_undoable(
     for event in newest(tx, prefix=f"{family}."):
         if event.what == f"{family}.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
-        elif (
-            event.change not in undone
-            and event.what not in besides
-            and change in ("", event.change)
-            and who in ("", event.who)
-            and trust in ("", event.trust)
-        ):
+        elif event.change not in undone and event.what not in besides and change in ("", event.change) and mine(event):
             found = of_change(tx, event.change)
             return [one for one in found if one.what.startswith(f"{family}.") and one.what not in besides]
         elif event.change == change:
