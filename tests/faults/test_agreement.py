@@ -139,6 +139,25 @@ def test_references_to_nothing_are_told_but_nothing_is_touched(memory: Memory) -
     assert [found.subject for found in memory.data.verify()] == ["disc_gone"]
 
 
+FIRST = "(SELECT min(seq) FROM events WHERE what = 'learning.created')"
+HISTORIES = {
+    "an event that was moved": (f"UPDATE events SET seq = seq + 1000 WHERE seq = {FIRST}", "is not in its place"),
+    "an event of another record": (f"UPDATE events SET subject = 'learn_x' WHERE seq = {FIRST}", "it is not there"),
+    "an event that was lost": (f"DELETE FROM events WHERE seq = {FIRST}", "is not in its place"),
+    "a record without events": ("DELETE FROM events WHERE what = 'learning.created'", "no event tells how it began"),
+    "an earlier value": ("UPDATE events SET old_values = '{\"confidence\": 0.1}' WHERE what LIKE 'conf%'", "began"),
+    "a confidence without an event": ("UPDATE learnings SET confidence = confidence - 1", "its confidence is not what"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "said"), HISTORIES.values(), ids=HISTORIES)
+def test_a_history_that_does_not_lead_to_its_record_is_named(memory: Memory, statement: str, said: str) -> None:
+    fill(memory)
+    assert differences(memory) == []
+    raw(memory).execute(statement)
+    assert any("notice history" in told and said in told for told in differences(memory)), differences(memory)
+
+
 def test_every_kind_of_passage_has_an_owner(memory: Memory) -> None:
     fill(memory)
     kinds = {kind for (kind,) in raw(memory).execute("SELECT DISTINCT kind FROM passages")}

@@ -124,6 +124,14 @@ def test_a_flipped_bit_in_a_passage_or_its_terms_is_named_and_healed(patient: Pa
 
 TARGETED = [
     ("events", "new_values", "{torn", 3),
+    ("events", "trust", "agenT", 3),
+    ("learning_sources", "trust", "", 3),
+    ("log_entries", "trust", "agenT", 3),
+    ("log_entries", "held", 2, 3),
+    ("log_entries", "text", "other words", 3),
+    ("topic_aliases", "space", "shoq", 3),
+    ("learnings", "space", "shoq", 3),
+    ("terms", "space", "shoq", 1),
     ("events", "old_values", "[1]", 3),
     ("escalations", "detail", "7", 3),
     ("decisions", "reasons", "[[1]]", 3),

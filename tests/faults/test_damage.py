@@ -19,7 +19,7 @@ from conftest import PERSON, Opener
 from embedded import database, engine, fill, project_of, raw  # noqa: F401
 from faults.processes import a_learning
 from recollect import Memory, Refused
-from recollect.core.errors import BadInput, StoreDamaged, StoreNewer, StoreUnreachable
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer, StoreUnreachable, Trouble
 from recollect.core.records import random_id
 from recollect.memory.admin import Rescue
 from recollect.store.copies import check_file
@@ -257,6 +257,35 @@ def test_a_truncated_backup_is_refused(memory: Memory, rescue: Rescue, share: fl
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(StoreDamaged):
         rescue.restore(path)
+
+
+REFUSED = ("BEGIN; BEGIN", "COMMIT", f"SELECT {' + '.join(['1'] * 2000)}", f"SELECT {', '.join(['1'] * 3000)}")
+
+
+@pytest.mark.parametrize("sql", REFUSED, ids=lambda sql: sql[:20])
+def test_a_statement_that_sqlite_refuses_is_not_called_damage(memory: Memory, sql: str) -> None:
+    fill(memory)
+    connection = apsw.Connection(str(database(memory)))
+    said = pytest.raises(StoreUnreachable, match=r"SQLite refused a statement .*; this write did not happen")
+    with said, sqlite_errors(database(memory)):
+        connection.execute(sql)
+    connection.close()
+
+
+@pytest.mark.parametrize("error", [apsw.ProtocolError, apsw.SchemaChangeError, apsw.NoMemError, apsw.AbortError])
+def test_no_error_of_sqlite_leaves_the_store_as_it_is_raised(memory: Memory, error: type[apsw.Error]) -> None:
+    with pytest.raises(Trouble) as raised, sqlite_errors(database(memory)):
+        raise error("at this moment")
+    assert "restore" not in str(raised.value)
+
+
+def test_a_store_that_was_upgraded_while_it_was_open_is_called_newer(memory: Memory) -> None:
+    fill(memory)
+    memory.search("stripe")
+    raw(memory).execute(f"UPDATE meta SET value = '{VERSION + 1}' WHERE name = 'schema'")
+    raw(memory).execute("ALTER TABLE learnings RENAME COLUMN domain TO field")
+    with pytest.raises(StoreNewer, match="upgrade this program"):
+        memory.learnings.page()
 
 
 def test_a_newer_store_is_not_restored_over_and_named(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:

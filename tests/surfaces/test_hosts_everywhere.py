@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from hooks import shown, transcript
+from recollect.hosts.hook import time_limit
 from recollect.store import sessions
 from repos import Repo
 from samples import WEBHOOKS
@@ -139,6 +140,13 @@ def test_the_commands_of_a_brief_can_be_run_where_recollect_is_not_on_the_path(s
         ["/bin/sh", "-c", f". {taken}; recollect --version"], env={"PATH": "/usr/bin:/bin"}, capture_output=True
     )
     assert found.stdout.startswith(b"recollect")
+
+
+def test_a_pipe_in_place_of_the_environment_file_holds_no_session_up(shell: Shell, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with time_limit(20):
+        brief = shown(json.dumps(answer(shell, PATH="/usr/bin:/bin", CLAUDE_ENV_FILE=str(tmp_path / "pipe"))))
+    assert f"`~/{LAUNCHER} " in brief
 
 
 def test_a_user_sees_what_is_remembered_and_what_a_prompt_was_given(shell: Shell) -> None:

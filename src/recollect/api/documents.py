@@ -193,7 +193,7 @@ def resolve_inbox_item(memory: Writes, number: ItemNumber, given: bodies.Resolut
     "/undo", response_model=Undone, summary="Take back the last change to learnings, decisions, topics or the log"
 )
 def undo(memory: Writes, body: bodies.Empty) -> Response:
-    """One list has what was restored: the caller's last change, or an agent's if a person calls. Again: the one before."""
+    """One list has what was restored. A second call undoes the change before; a person also undoes what agents did."""
     restored = memory.data.undo()
     return answer({name: [each for each in restored if isinstance(each, kind)] for name, kind in UNDONE.items()})
 

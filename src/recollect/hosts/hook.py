@@ -226,7 +226,8 @@ def program(project: Project, environ: Mapping[str, str]) -> str:
     if home and shown.startswith(f"{home}/"):
         shown = "~" + shown.removeprefix(home)
     if taken := environ.get("CLAUDE_ENV_FILE"):
-        with suppress(OSError), open(taken, "a", encoding="utf-8") as file:
+        how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK  # a FIFO would wait for a reader
+        with suppress(OSError), open(os.open(taken, how, 0o644), "a", encoding="utf-8") as file:
             file.write(f'export PATH="$PATH:{launcher.parent}"\n')
             return "recollect"
     return shown

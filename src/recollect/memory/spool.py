@@ -13,7 +13,17 @@ from contextlib import suppress
 
 from recollect.core.clock import DAY, ScriptedClock, iso, parse_time
 from recollect.core.context import Actor
-from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, Stale, StoreBusy, Trouble
+from recollect.core.errors import (
+    BadInput,
+    NoSpace,
+    NotFound,
+    RecollectError,
+    Refused,
+    SessionBusy,
+    Stale,
+    StoreBusy,
+    Trouble,
+)
 from recollect.core.learning import (
     KINDS,
     SessionEvent,
@@ -138,9 +148,11 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
         try:
             _do(ctx, write)
             return True
-        except Exception as error:  # the replay tries it again, and names what stays wrong with it
-            if isinstance(error, RecollectError) and not isinstance(error, (Trouble, Stale)):
+        except (BadInput, NotFound, Refused) as error:
+            if not isinstance(error, Stale):
                 raise  # the caller may not do it, or cannot
+        except Exception:  # noqa: BLE001 — even a fault of ours: an agent says it once, and its host asks no more
+            pass  # the replay tries it again, and names what stays wrong with it
     keep(project, write, actor=ctx.actor, at=ctx.clock.now())
     return False
 
@@ -200,7 +212,7 @@ def replay(ctx: Context, project: Project) -> int:
                 _do(*_decoded(ctx, found))
             except SessionBusy:
                 spool.counted(file, count - 1)
-            except Exception as error:  # noqa: BLE001 — no command may fail because of an old record
+            except Exception as error:  # noqa: BLE001 — a record of any version: what it raises is kept beside it
                 if isinstance(error, Trouble) and (isinstance(error, (StoreBusy, NoSpace)) or not _can_write(ctx)):
                     spool.counted(file, count - 1)
                     return done

@@ -26,7 +26,7 @@ from recollect.core.errors import BadInput, NoAnswer, Trouble
 from recollect.core.records import record
 from recollect.models.budget import EMBEDDING, embed
 from recollect.store import model_rows
-from recollect.store.files import content_hash
+from recollect.store.files import content_hash, open_file
 from recollect.store.model_rows import AnswerKey
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _run(tokenizer: Any, session: Any, text: str) -> Vector:
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -23,6 +23,7 @@ from recollect.core.errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from io import BufferedReader
     from pathlib import Path
     from typing import BinaryIO
 
@@ -174,7 +175,7 @@ def is_odd(path: str | Path) -> bool:
         return False
 
 
-def open_file(path: str | Path) -> BinaryIO:
+def open_file(path: str | Path) -> BufferedReader:
     """Open a file that a user names; links are followed. Anything but a regular file is refused unopened: opening a
     FIFO waits for a writer, and opening a device may have effects. One that replaces the file after the check neither
     blocks nor is read."""
@@ -189,7 +190,7 @@ def text_in(path: str | Path) -> str:
         return file.read().decode("utf-8")
 
 
-def _regular(handle: int, name: str) -> BinaryIO:
+def _regular(handle: int, name: str) -> BufferedReader:
     try:
         _refuse_odd_file(handle, name)
     except BaseException:

@@ -353,6 +353,25 @@ def _damaged(path: Path, error: Exception) -> StoreDamaged:
     )
 
 
+# What SQLite says of one statement or moment; its other errors of this class are about the tables.
+_PASSING = r"\btoo (?:many|big|large|long|complex)\b|\bcannot (?:start|commit|rollback)\b|in progress|locked"
+
+
+def _refused(path: Path, error: Exception) -> StoreUnreachable:
+    return StoreUnreachable(f"SQLite refused a statement for {path} ({error}){NOT_DONE}. Try again")
+
+
+def _check_version(path: Path) -> None:
+    """Refuse a store that a newer program has upgraded while this one had it open."""
+    from recollect.store.sqlite_file import version_of
+
+    db = SqliteDb(path)
+    try:
+        version_of(db)
+    finally:
+        db.close()
+
+
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
     try:
@@ -361,13 +380,17 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise
     except UnicodeEncodeError as error:
         raise BadInput(f"this text cannot be stored ({error.reason})") from None
-    except (apsw.BusyError, apsw.LockedError):
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError, apsw.SchemaChangeError):
         raise StoreBusy(f"{path} stayed locked by another process. Try again, or run: recollect doctor") from None
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise _damaged(path, error) from None
     except apsw.TooBigError as error:
         raise StoreUnreachable(f"a value is too long for {path} ({error}){NOT_DONE}. Run: recollect doctor") from None
     except (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError, apsw.InternalError) as error:
+        if re.search(_PASSING, str(error)):
+            raise _refused(path, error) from error
+        if "no such" in str(error) or "has no column" in str(error):
+            _check_version(path)
         # Our statements are tested, so the tables are not what we made them: one was taken away, a key occurs twice.
         raise _damaged(path, error) from error
     except apsw.FullError:
@@ -378,3 +401,5 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise StoreUnreachable(f"{path} cannot be written from here ({error}){NOT_DONE}. {NO_ACCESS}") from None
     except apsw.IOError as error:
         raise StoreUnreachable(f"reading or writing {path} failed ({error}); check the disk") from None
+    except apsw.Error as error:
+        raise _refused(path, error) from error

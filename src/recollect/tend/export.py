@@ -29,7 +29,7 @@ from recollect.core.records import plain, record, replace
 from recollect.core.trust import check_trust
 from recollect.store import decisions, events, learnings, tasks
 from recollect.store.decisions import DecisionFilter
-from recollect.store.files import content_hash
+from recollect.store.files import content_hash, open_file
 from recollect.store.vault import WORKTREE_FILES
 
 FORMAT = 1  # of an export; a program refuses what it does not know
@@ -77,7 +77,7 @@ def check_replaceable(path: Path) -> None:
     """Refuse to replace a file that is not an export, by its first line. An empty file may be replaced."""
     if not path.is_file() or not path.stat().st_size:
         return
-    with path.open("rb") as file:
+    with open_file(path) as file:
         first = file.readline(LINE_LIMIT)
     try:
         ours = _parsed(first).get("type") == HEADER
