@@ -837,16 +837,16 @@ MUTANTS = (
     ),
     Mutant(
         name="fault: a verdict in a comment counts",
-        where="text:own_lines",
+        where="text:_outside_blocks",
         old="        elif begun := _COMMENT.match(line):",
         new="        elif (begun := _COMMENT.match(line)) and len(line) < 0:",
         tests=("tests/unit/text/test_markers_signals.py",),
     ),
     Mutant(
         name="fault: a verdict in a shown element counts",
-        where="text:own_lines",
-        old="            and _next(text, end, at, following) < len(text)",
-        new="            and len(text) < at",
+        where="text:_outside_blocks",
+        old="(end := _end_of(text, tag, following, ends)) > at:\n            hidden = end\n        elif",
+        new="(end := _end_of(text, tag, following, ends)) > len(text):\n            hidden = end\n        elif",
         tests=("tests/unit/text/test_markers_signals.py",),
     ),
     Mutant(
