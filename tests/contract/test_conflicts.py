@@ -74,6 +74,14 @@ def test_a_matter_tells_what_both_say_and_nothing_twice(memory: Memory) -> None:
     assert matter.detail["new"] == "Failed payments must not be retried automatically"
 
 
+def test_a_matter_tells_what_was_seen_where_that_is_what_clashes(memory: Memory) -> None:
+    for title, seen in (("Uploads need care", "3 times"), ("The worker handles big uploads", "5 times")):
+        memory.learn(learning(title=title, action=title, observation=f"Retry a failed upload {seen}."), anyway=True)
+    (matter,) = memory.inbox.waiting()
+    assert matter.detail["old"] == "Uploads need care — Retry a failed upload 3 times."
+    assert matter.detail["new"] == "The worker handles big uploads — Retry a failed upload 5 times."
+
+
 @pytest.mark.parametrize(
     ("verb", "old_status", "new_status"),
     [

@@ -922,12 +922,14 @@ def test_bringing_back_an_entry_asks_again_about_no_other(project: Project) -> N
     project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there.", three: "They are slow."})
     memory = project.memory()
     memory.staging.consolidate()
-    numbers = {matter.subject: matter.number for matter in memory.inbox.waiting()}
-    for number in numbers.values():
+    matters = memory.inbox.waiting()
+    about_three = [matter.number for matter in matters if matter.subject == f"staged/{slug_of(three)}"]
+    for number in {matter.subject: matter.number for matter in matters}.values():
         memory.inbox.resolve(number, "keep-old")
+    assert memory.inbox.waiting() == []
     memory.staging.restore(slug_of(three))
-    assert [matter.number for matter in memory.inbox.waiting()] == [numbers[f"staged/{slug_of(three)}"]]
-    assert len(numbers) == 2
+    assert [matter.number for matter in memory.inbox.waiting()] == about_three
+    assert (len(about_three), len(matters)) == (2, 3), "against an older entry and a document; and the other entry"
 
 
 def test_an_entry_that_a_merge_stages_again_goes_by_what_a_person_said_of_it(project: Project) -> None:
@@ -1289,3 +1291,140 @@ def test_a_verdict_settles_its_own_pair_only(project: Project) -> None:
         project.repo.commit(START, {})
         make_due_again(project)
     assert fates(memory.staging.consolidate())["Test rules"] == "consolidated"
+
+
+@pytest.fixture
+def bundled(project: Project) -> Memory:
+    """A rule of three, one of which a newer entry replaces: item 1 asks about it."""
+    project.begin({**BUNDLE, **RIPE}, later=WEBHOOKS)
+    memory = project.memory()
+    memory.staging.consolidate()
+    project.repo.commit(START, {})
+    return memory
+
+
+LEFT = "## Release rules\n\n- Sign every release tag.\n- Tell support an hour before.\n"
+WHOLE = f"## Release rules\n\n{BUNDLE['Release rules']}\n"
+
+
+def test_keeping_the_new_of_two_entries_takes_out_the_rule_it_replaces_and_no_other(
+    project: Project, bundled: Memory
+) -> None:
+    (item,) = bundled.inbox.waiting()
+    assert item.detail["known"] == "Use polling for build status."
+    bundled.inbox.resolve(1, "keep-new")
+    assert LEFT in project.read(FILE)
+    make_due_again(project)
+    found = fates(bundled.staging.consolidate())
+    assert (found["Release rules"], found["Build status"]) == ("consolidated", "consolidated")
+    documents = "".join(project.state().values())
+    assert ("Tell support an hour before." in documents, "Use polling" in documents) == (True, False)
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_the_rule_that_was_taken_out_of_an_entry_comes_back_with_the_question(
+    project: Project, bundled: Memory, placed: bool
+) -> None:
+    before = project.read(FILE)
+    bundled.inbox.resolve(1, "keep-new")
+    if placed:
+        make_due_again(project)
+        bundled.staging.consolidate()
+        assert "Release rules" not in project.titles()
+    bundled.inbox.take_back(1)
+    assert (WHOLE in project.read(FILE), project.titles().count("Release rules")) == (True, 1)
+    assert [item.resolved_at for item in bundled.inbox.waiting()] == [None]
+    assert placed or project.read(FILE) == before
+
+
+def test_what_was_edited_after_a_rule_was_taken_out_stays_beside_the_whole(project: Project, bundled: Memory) -> None:
+    bundled.inbox.resolve(1, "keep-new")
+    project.repo.write(FILE, project.read(FILE).replace("an hour before", "a day before"))
+    bundled.staging.restore("release-rules")
+    assert (WHOLE in project.read(FILE), "Tell support a day before." in project.read(FILE)) == (True, True)
+    assert [item.number for item in bundled.inbox.waiting()] == [1]
+
+
+def test_of_an_entry_in_prose_the_sentence_goes_that_a_newer_one_replaces(project: Project) -> None:
+    said = "Sign every release tag. Use polling for build status. Tell support an hour before."
+    project.begin({"Release rules": said, **RIPE}, later=WEBHOOKS)
+    memory = project.memory()
+    memory.staging.consolidate()
+    memory.inbox.resolve(1, "keep-new")
+    assert "## Release rules\n\nSign every release tag. Tell support an hour before.\n" in project.read(FILE)
+
+
+# Questions about entries that are gone
+
+RIVAL = {"When tests are flaky": "Quarantine a flaky test. Name its owner in the ticket."}
+
+
+@pytest.fixture
+def twice(project: Project) -> Memory:
+    """An entry about which two questions wait: number 1 against an older entry, number 2 against a document."""
+    project.begin({**RIVAL, **OPPOSED, **RIPE})
+    memory = project.memory()
+    memory.staging.consolidate()
+    project.repo.commit(START, {})
+    return memory
+
+
+def waiting(memory: Memory) -> list[tuple[int, str]]:
+    return [(item.number, item.other) for item in memory.inbox.waiting()]
+
+
+BOTH = [(1, "staged/when-tests-are-flaky"), (2, "doc/docs/testing.md#flaky-tests")]
+
+
+def test_a_doubt_between_two_entries_does_not_keep_one_from_the_documents(twice: Memory) -> None:
+    assert waiting(twice) == BOTH
+
+
+@pytest.mark.parametrize(
+    ("number", "verb", "left"),
+    [
+        (1, "keep-old", []),
+        (1, "merge", []),
+        (2, "keep-old", []),
+        (2, "keep-new", []),
+        (2, "merge", []),
+        (1, "keep-both", BOTH[1:]),
+        (1, "dismiss", BOTH[1:]),
+        (2, "keep-both", BOTH[:1]),
+    ],
+)
+def test_questions_about_an_entry_that_leaves_are_closed_and_come_back_with_it(
+    twice: Memory, number: int, verb: str, left: list[tuple[int, str]]
+) -> None:
+    twice.inbox.resolve(number, verb)
+    assert waiting(twice) == left
+    twice.inbox.take_back(number)
+    assert waiting(twice) == BOTH
+
+
+@pytest.mark.parametrize("second", ["keep-old", "keep-new", "merge", "keep-both", "dismiss"])
+@pytest.mark.parametrize("first", ["keep-old", "keep-new", "merge", "keep-both", "dismiss"])
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_whatever_is_answered_first_no_answer_fails(
+    twice: Memory, project: Project, order: tuple[int, int], first: str, second: str
+) -> None:
+    twice.inbox.resolve(order[0], first)
+    project.repo.commit(START, {})
+    for number, _ in waiting(twice):
+        twice.inbox.resolve(number, second)
+    assert waiting(twice) == []
+
+
+def test_a_question_about_an_entry_that_somebody_deleted_is_closed_until_it_is_back(
+    project: Project, twice: Memory
+) -> None:
+    whole = project.read(FILE)
+    title, body = next(iter(OPPOSED.items()))
+    project.repo.write(FILE, whole.replace(f"## {title}\n\n{body}\n\n", ""))
+    for number, _ in BOTH:
+        with pytest.raises(Refused, match=f"item {number} is closed"):
+            twice.inbox.resolve(number, "keep-new")
+    assert waiting(twice) == []
+    project.repo.write(FILE, whole)
+    twice.cycle()
+    assert waiting(twice) == BOTH

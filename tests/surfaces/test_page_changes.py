@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from html import unescape
+from pathlib import Path
 
 import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from conftest import STRANGER
+from conftest import STRANGER, Opener
 from recollect import Memory, NewDecision, NewFinding
 from recollect.api.pages import decisions, learnings, staging
 from recollect.core.journal import NewEntry
+from repos import Repo
 from samples import FLAKY, MIGRATIONS, UV, WEBHOOKS, learning
 from serving import serving
 
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
+TOML = 'space = "uploads"\ntimezone = "UTC"\n[staging]\nkeep_newest = 0\nbatch = 1\n'
 NOTICE = re.compile(r'<div class="notice">(.*?)</div>', re.DOTALL)
 ELSEWHERE = {
     "/agent": "records what a task was shown",
@@ -243,3 +247,20 @@ def test_several_are_named_when_they_change_and_when_that_is_undone(memory: Memo
         assert said.startswith("Archived 4 learnings: “Stripe webhooks arrive out of order”, “")
         assert said.endswith("” and 1 more")
         assert reader.undo(undo).startswith("Undone for 4 records: “")
+
+
+def test_the_page_and_rest_show_the_claims_of_two_staged_entries_beside_each_other(
+    open_memory: Opener, tmp_path: Path
+) -> None:
+    older = "# Learnings\n\n## Always sign release tags\n\n- Log who signed.\n- Retry a failed upload 3 times.\n"
+    newer = f"{older}\n## Uploads\n\nRetry a failed upload 5 times.\n"
+    work = [(date(2026, 1, day), {"memory/learnings.md": newer, "recollect.toml": TOML}) for day in range(1, 20)]
+    Repo(tmp_path / "project").import_history(work)
+    memory = open_memory()
+    memory.staging.consolidate()
+    claims = ("Retry a failed upload 3 times.", "Retry a failed upload 5 times.")
+    with serving(memory) as served:
+        detail = served.client("person").get("/api/inbox/1").json()["detail"]
+        assert (detail["known"], detail["new"]) == claims
+        page = served.browser().get("/inbox").text
+        assert tuple(re.findall(r'<p class="lead">(Retry.*?)</p>', page)) == claims

@@ -15,6 +15,7 @@ from recollect.tend.cycle import LEASE_SECONDS
 from repos import Repo
 from shell import Shell
 
+FILE = "memory/learnings.md"
 URL = '[store]\nurl = "postgresql://db.example.org/memory"\n'
 
 
@@ -282,6 +283,24 @@ def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
     assert shell.said("inbox", "reopen", "1").startswith("item 1 is open again: the same insight")
     assert shell.json("learn", "list")["learnings"][0]["pattern_type"] != "best-practice"
     assert shell.said("inbox", "resolve", "1", "dismiss").endswith("take it back: recollect inbox reopen 1\n")
+
+
+def test_both_claims_of_two_staged_entries_are_shown_and_one_of_them_replaces_the_other(shell: Shell) -> None:
+    bundle = "- Sign every release tag.\n- Use polling for build status.\n- Tell support an hour before.\n"
+    older = f"# Learnings\n\n## Release rules\n\n{bundle}"
+    newer = f"{older}\n## Build status\n\nUse webhooks instead of polling for build status.\n"
+    begun = [(date(2025, 11, 3), {FILE: older}), (date(2025, 11, 4), {FILE: newer})]
+    Repo(shell.folder).import_history([*begun, *((date(2025, 12, day), {}) for day in range(1, 20))])
+    shell.said("init", "--space", "shop", "--timezone", "UTC")
+    with _toml(shell).open("a") as config:
+        config.write("[staging]\nkeep_newest = 0\nbatch = 1\n")
+    shell.said("staged", "consolidate")
+    shown = shell.said("inbox", "show", "1")
+    assert "known: Use polling for build status.\nnew: Use webhooks instead of polling for build status.\n" in shown
+    shell.said("inbox", "resolve", "1", "keep-new")
+    assert bundle.replace("- Use polling for build status.\n", "") in (shell.folder / FILE).read_text()
+    shell.said("inbox", "reopen", "1")
+    assert bundle in (shell.folder / FILE).read_text()
 
 
 def _toml(shell: Shell) -> Path:

@@ -23,7 +23,7 @@ from recollect.text.storable import storable
 PROPOSAL = "proposal"
 MOST_PROPOSALS = 20  # chosen: what one caller from outside may have waiting in the inbox; a person can still read them
 MOST_REASON = 10_000  # characters; the same as a field of a learning
-MOOT = "moot"  # the resolution of an item when one of its two records goes out of use
+UNDONE = (events.MOOT, "keep-old", "keep-new", "merge")  # resolutions that no longer hold once both sides are back
 SHOWN_WORDS = 60  # of a proposal in the list of the inbox; `inbox show` prints all of it
 
 R = TypeVar("R", Learning, Decision)
@@ -121,8 +121,11 @@ def save(
             other = item.other if item.subject == after.id else item.subject
             if after.status != "active":
                 if item.resolved_at is None:
-                    events.resolve_escalation(tx, item.number, resolution=MOOT, at=after.updated_at)
-            elif item.resolution in (MOOT, "keep-old", "keep-new", "merge") and noun.get(tx, other).status == "active":
+                    events.resolve_escalation(tx, item.number, resolution=events.MOOT, at=after.updated_at)
+            elif (
+                item.resolution in (events.MOOT, "keep-old", "keep-new", "merge")
+                and noun.get(tx, other).status == "active"
+            ):
                 events.reopen_escalation(tx, item.number)
     old, new = ({name: plain(getattr(one, name), name) for name in moved} for one in (before, after))
     events.record(

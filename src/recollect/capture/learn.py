@@ -321,8 +321,8 @@ def _settle_conflicts(
                 reason=found.question,
                 detail={
                     "by": who(ctx),
-                    "new": _said(new),
-                    "old": _said(old),
+                    "new": _said(new, found.sides[0]),
+                    "old": _said(old, found.sides[1]),
                     "score": found.score,
                     "why": found.explained,
                 },
@@ -331,10 +331,12 @@ def _settle_conflicts(
     return tuple(replaced), tuple(asked)
 
 
-def _said(learning: Learning) -> str:
-    """Title and action in one line, for a person who has to choose."""
+def _said(learning: Learning, clash: str) -> str:
+    """Title, action and what clashes on one line, nothing twice, for a person who has to choose."""
     title, action = learning.title, learning.action
-    return title if _plain(action) == _plain(title) else f"{title} — {action}"
+    told = " ".join((title if _plain(action) == _plain(title) else f"{title} — {action}").split())
+    more = clash.removeprefix(f"{title} — ")
+    return told if _plain(more) in _plain(told) else f"{told} — {more}"
 
 
 def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:

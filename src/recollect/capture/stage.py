@@ -176,7 +176,7 @@ def said(ctx: Context) -> StagingText:
 
 
 def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, anew: bool = False) -> None:
-    """Make search follow the file, which is also edited by hand; with `anew` even if it is unchanged."""
+    """Make search and the inbox follow the file, which is also edited by hand; with `anew` even if it is unchanged."""
     folder, _, name = ctx.settings.staging.file.rpartition("/")
     stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # taken before the text is read
     if not stamp or (not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp):
@@ -189,6 +189,8 @@ def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, ane
                 events.record(tx, ctx, subject=id_of(entry), what=SEEN, new=words, reason="edited by hand")
         found = [passage_of(ctx, tx, entry) for entry in entries]
         read_in(tx, ctx, KIND, stamp, found, passages.ids_of(tx, KIND))
+        here = {*map(id_of, read_staging(read_file(ctx)).entries), *journal.held_elsewhere(tx, ctx.clone, source=KIND)}
+        events.follow_sides(tx, KIND, here, at=ctx.clock.now())
 
 
 def words_of(history: Sequence[Event]) -> tuple[str, str] | None:

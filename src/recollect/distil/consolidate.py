@@ -38,7 +38,6 @@ from recollect.models.ask import OFFLINE, cached_answer
 from recollect.models.budget import limited
 from recollect.models.embed import Similarity, judge_of, similarity_to
 from recollect.store import db, events
-from recollect.text.claims import spoken
 from recollect.text.documents import holds_block, rendered_entry, sections, with_block
 from recollect.text.markdown import lines_of, unified
 from recollect.text.route import DECIDED, NEW_FILE, Placement, Router, manner
@@ -178,6 +177,8 @@ class _Run:
         gone = self._gone()
         others = [each for each in self.file.entries if each.entry.slug not in gone and not each.entry.external]
         beside = self.checks.beside(one, others)
+        asked: EntryOutcome | None = None
+        disputed = None
         for each in (each for each in beside if each.found.comparison.conflicts):
             newer, older = both = each.newer, each.older
             said = each.found.comparison
@@ -186,17 +187,21 @@ class _Run:
                     return self._leave(one, "superseded", f"staged/{newer.slug}", said.reason, each.found)
             # Edited or brought back, an entry became the newer one: the answer is under the other order.
             elif not any(self._resolution(CONTRADICTION, a.slug, f"staged/{b.slug}") for a, b in (both, both[::-1])):
-                self._ask(newer, each.found)
-                other = older if newer is entry else newer
-                return self._disputed(one, f"staged/{other.slug}", each.found)
+                disputed = disputed or each
         known = staging_checks.all_known(self.ctx, self.documents, entry)
         repeated = (each.found for each in beside if each.newer is entry and each.found.comparison.repeats)
         for found in chain(self.checks.settle(entry, known), repeated):
             if not found.comparison.repeats:
                 if asked := self._contradicted(one, found):
-                    return asked
+                    break
             elif not was_restored(self.ctx, entry.slug):
                 return self._leave(one, "redundant", found.known.id, found.comparison.reason, found)
+        if disputed and not (asked and asked.left):
+            self._ask(disputed.newer, disputed.found)
+            other = disputed.older if disputed.newer is entry else disputed.newer
+            asked = asked or self._disputed(one, f"staged/{other.slug}", disputed.found)
+        if asked:
+            return asked
         refusal = staging_checks.answered(self.ctx, staging_checks.quality_question(entry)).value
         if refusal and self._resolution(VAGUE, entry.slug, "") not in ("keep-new", "keep-both"):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
@@ -218,7 +223,7 @@ class _Run:
 
     def _both_stand(self, one: Aged, found: Match) -> bool:
         """Whether a person kept both this entry and another one that has since been placed in a document."""
-        id, said = f"staged/{one.entry.slug}", spoken(found.comparison.against)
+        id, said = f"staged/{one.entry.slug}", found.comparison.sides[1]
         return any(
             each.kind == CONTRADICTION
             and each.resolution in ("keep-both", "dismiss")
@@ -227,13 +232,14 @@ class _Run:
         )
 
     def _ask(self, entry: StagedEntry, found: Match) -> None:
+        new, known = found.comparison.sides
         self.escalate(
             CONTRADICTION,
             f"staged/{entry.slug}",
             found.known.id,
             found.comparison.question,
-            new=spoken(found.comparison.claim),
-            known=spoken(found.comparison.against),
+            new=new,
+            known=known,
             under=found.known.title,
             score=found.comparison.score,
             why=found.comparison.explained,
@@ -337,10 +343,13 @@ class _Run:
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
         """Raise an inbox item, and report it, once; a dry run only reports that it would."""
-        if self.ctx.read(events.find_escalation, kind=kind, subject=subject, other=other):
+        known = self.ctx.read(events.find_escalation, kind=kind, subject=subject, other=other)
+        if known and known.resolution != events.MOOT:
             return
         if not self.dry_run:
             with self.ctx.db.write(self.ctx.space) as tx:
+                if known:
+                    events.reopen_escalation(tx, known.number)
                 events.raise_escalation(
                     tx, kind=kind, subject=subject, other=other, reason=reason, detail=detail, at=self.ctx.clock.now()
                 )
@@ -349,7 +358,7 @@ class _Run:
 
     def _resolution(self, kind: str, slug: str, other: str) -> str:
         item = self.ctx.read(events.find_escalation, kind=kind, subject=f"staged/{slug}", other=other)
-        return (item.resolution or "") if item else ""
+        return item.resolution or "" if item and item.resolution != events.MOOT else ""
 
     def _gone(self) -> set[str]:
         return {outcome.slug for outcome in self.outcomes if outcome.left}

@@ -11,7 +11,7 @@ from contextlib import nullcontext, suppress
 from typing import Any
 
 from recollect.capture import decide, edit, log, logs
-from recollect.capture.change import PROPOSAL, Noun
+from recollect.capture.change import PROPOSAL, UNDONE, Noun
 from recollect.capture.learn import KIND as LEARNING_CONTRADICTION
 from recollect.capture.learn import move
 from recollect.capture.stage import (
@@ -21,6 +21,7 @@ from recollect.capture.stage import (
     change_file,
     claims_of,
     find_entry,
+    id_of,
     read_file,
     refresh_passages,
     words_of,
@@ -39,8 +40,8 @@ from recollect.models.embed import judge_of
 from recollect.store import events
 from recollect.store.events import Escalation
 from recollect.store.files import content_hash
-from recollect.text.claims import is_sentence
-from recollect.text.compare import Judge, compare
+from recollect.text.claims import claims, is_sentence, parts_of, rules_in, statements, without_claim
+from recollect.text.compare import RULE_AND_REASON, Judge, compare
 from recollect.text.documents import (
     Section,
     rendered_entry,
@@ -67,7 +68,10 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     """Carry out a verb on an item, then close it. An item is resolved once, and by a person."""
     if ctx.actor.trust != "human":
         raise Forbidden("only a person may resolve an inbox item; run this from your own terminal")
+    refresh_passages(ctx)  # closes what an edit of the staging file made moot
     item = ctx.read(events.get_escalation, number)
+    if item.resolution == events.MOOT:
+        raise Refused(f"inbox item {number} is closed: one of the two it is about is gone")
     if item.resolved_at is not None:
         raise Refused(f"inbox item {number} was resolved before: {item.resolution}")
     verbs = verbs_of(item)
@@ -75,8 +79,13 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
         given = repr(verb) if verb else "no verb"
         raise BadInput(f"{given} does not resolve a {item.kind} item; choose one of {', '.join(verbs)}")
     ctx = ctx.as_one_change()  # `take_back` finds what was done by it
+    effect, _ = EFFECTS[item.kind][verb]
+    there = {id_of(entry) for entry in read_staging(read_file(ctx)).entries}
+    missing = [id for id in (item.subject, item.other) if noun_of(id) == "staged" and id not in there]
+    if missing and effect is not _no_effect:
+        raise Refused(f"{missing[0]} is not in {ctx.settings.staging.file} here; resolve this with dismiss")
     with after("Changes made so far stay", f"Resolve item {number} again, with dismiss if {verb} is refused"):
-        EFFECTS[item.kind][verb][0](ctx, item)
+        effect(ctx, item)
         with ctx.db.write(ctx.space) as tx:
             events.resolve_escalation(tx, number, resolution=verb, at=ctx.clock.now())
             events.record(tx, ctx, subject=item.subject, what="inbox.resolved", reason=f"{number}: {verb}")
@@ -95,9 +104,9 @@ def take_back(ctx: Context, number: int) -> Escalation:
         change = next((one.change for one in reversed(answers) if one.reason.startswith(f"{number}: ")), "")
         done = events.of_change(tx, change) if change else []
     for event in done:
-        if event.what == REMOVED:
-            restore(ctx, event.subject)
-        elif event.what == "theme.renamed":
+        while event.what == REMOVED and event.seq not in _taken_back(ctx.read(events.of, event.subject)):
+            restore(ctx, event.subject)  # what was left of an entry may have gone on to a document since
+        if event.what == "theme.renamed":
             themes.rename(ctx, event.new["name"], event.old["name"])
     if item.resolution == "keep-both" and noun_of(item.subject) == "staged":
         with suppress(NotFound):  # a consolidation placed it meanwhile
@@ -151,8 +160,8 @@ def _drop_entry(ctx: Context, item: Escalation) -> None:
 
 def _replace_with_entry(ctx: Context, item: Escalation) -> None:
     if noun_of(item.other) == "staged":
-        find_entry(ctx, item.subject)  # without it there is nothing to keep
-        _drop(ctx, item.other, reason="settled in the inbox: keep-new", where=item.subject)
+        left = _without_clash(ctx, item)
+        _drop(ctx, item.other, reason="settled in the inbox: keep-new", where=item.subject, left=left)
     elif noun_of(item.other) == "learning":
         new = _promote_silently(ctx, item, "keep-new")
         edit.supersede(ctx, item.other, new, reason=f"settled in the inbox: {item.reason}")
@@ -275,11 +284,23 @@ EFFECTS: dict[str, Effects] = {
 """Kind of item × verb → effect, and what it does in words."""
 
 
-def _drop(ctx: Context, id: str, *, reason: str, where: str) -> None:
+def _drop(ctx: Context, id: str, *, reason: str, where: str, left: str = "") -> None:
     entry = find_entry(ctx, id)
     gone = EntryOutcome(slug=entry.slug, title=entry.title, fate="redundant", where=where, reason=reason)
-    staged.remove_entry(ctx, entry, gone)
+    staged.remove_entry(ctx, entry, gone, left=left)
     refresh_passages(ctx)
+
+
+def _without_clash(ctx: Context, item: Escalation) -> str:
+    """The body of the older of two entries without the claim that the newer one replaces; empty if it says no more."""
+    new, old = find_entry(ctx, item.subject), find_entry(ctx, item.other)
+    rules = rules_in(claims_of(old.title, old.said))
+    shown = [claim for claim in rules if item.detail.get("known") in (parts_of(claim)[-1], " — ".join(parts_of(claim)))]
+    if shown == rules and len(statements(rules[0])) > RULE_AND_REASON:
+        left = _without_opposed(old.title, old.body, new, judge_of(ctx)) or ""
+    else:
+        left = without_claim(old.body, shown[0]) if shown and shown != rules else ""
+    return left if claims(old.title, left) else ""
 
 
 def _append_to_body(ctx: Context, entry: StagedEntry, words: str) -> None:
@@ -344,21 +365,27 @@ def _with_both(text: str, section: Section, entry: StagedEntry) -> str:
 
 def _with_entry_instead(text: str, section: Section, entry: StagedEntry, judge: Judge | None) -> str:
     """The document with the entry in place of what contradicts it most: a sentence, or a heading that is one."""
+    left = _without_opposed(section.title, section.text, entry, judge)
+    if left is None:
+        return with_section(text, section, rendered_entry(entry.title, entry.body, section.level))
+    if left == section.text:
+        raise Refused(
+            f"no single sentence under {section.title!r} contradicts the entry; edit the section, then choose dismiss"
+        )
+    return _with_both(with_section(text, section, rendered_section(section.title, left, section.level)), section, entry)
+
+
+def _without_opposed(title: str, text: str, entry: StagedEntry, judge: Judge | None) -> str | None:
+    """A text without the sentence that contradicts an entry most; None if its heading does."""
 
     def opposition(said: str) -> float:
         found = compare(claims_of(entry.title, entry.said), (said,), judge)
         return found.score if found.kind != "near" else 0.0
 
-    most = max(map(opposition, sentences(section.text)), default=0.0)
-    if is_sentence(section.title) and opposition(section.title) >= max(most, MIN_OPPOSITION):
-        return with_section(text, section, rendered_entry(entry.title, entry.body, section.level))
-    if most < MIN_OPPOSITION:
-        raise Refused(
-            f"no single sentence under {section.title!r} contradicts the entry; edit the section, then choose dismiss"
-        )
-    left = without_sentences(section.text, lambda said: opposition(said) == most)
-    kept = with_section(text, section, rendered_section(section.title, left, section.level))
-    return _with_both(kept, section, entry)
+    most = max(map(opposition, sentences(text)), default=0.0)
+    if is_sentence(title) and opposition(title) >= max(most, MIN_OPPOSITION):
+        return None
+    return text if most < MIN_OPPOSITION else without_sentences(text, lambda said: opposition(said) == most)
 
 
 # Taking an answer back
@@ -387,9 +414,15 @@ def restore(ctx: Context, slug: str) -> RestoredEntry:
     if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
         raise Refused(f"{title!r} is staged already")
     taken_out_of, note = _take_out(ctx, event) if event else ("", "it was gone from the file")
+    left = str(event.new.get("left", "")) if event else ""
+
+    def again(text: str) -> str:
+        whole = with_body(text, title, left, body) if left else text
+        return appended(ctx, text, title, body) if whole == text else whole
+
     taken_out = after(f"{title!r} was taken out of {taken_out_of}", "Run this again to stage it")
     with taken_out if taken_out_of else nullcontext():
-        change_file(ctx, lambda text: appended(ctx, text, title, body))
+        change_file(ctx, again)
     with after(f"{title!r} is staged again", "Once that is fixed, run: recollect cycle"):
         with ctx.db.write(ctx.space) as tx:
             events.record(
@@ -400,30 +433,31 @@ def restore(ctx: Context, slug: str) -> RestoredEntry:
                 new={"removal": event.seq if event else 0},
                 reason=note or "asked for",
             )
-            _reopen(tx, ctx, f"staged/{slug}")
+            if event:
+                _reopen(tx, ctx, event)
         refresh_passages(ctx)
     return RestoredEntry(id=f"staged/{slug}", title=title, taken_out_of=taken_out_of, note=note)
 
 
 def _last_removal(history: list[Event]) -> Event | None:
     """The newest removal that was not taken back yet."""
-    taken_back = {event.new["removal"] for event in history if event.what == RESTORED}
+    taken_back = _taken_back(history)
     removals = [event for event in history if event.what == REMOVED and event.seq not in taken_back]
     return removals[-1] if removals else None
 
 
-def _reopen(tx: Tx, ctx: Context, id: str) -> None:
-    """Reopen every item whose answer the return of an entry undoes."""
+def _taken_back(history: list[Event]) -> set[int]:
+    return {event.new["removal"] for event in history if event.what == RESTORED}
+
+
+def _reopen(tx: Tx, ctx: Context, removal: Event) -> None:
+    """Reopen the item whose answer took an entry out. A learning that was made of one stays."""
     for item in list(events.all_escalations(tx)):
-        if item.kind not in (CONTRADICTION, VAGUE) or id not in (item.subject, item.other):
-            continue
-        undone = ["keep-old"]
-        if item.kind == CONTRADICTION and noun_of(item.other) != "learning":
-            # A learning that took in the entry's words, or was superseded by it, stays as it is.
-            undone += ["keep-new", "merge"]
-        if item.resolution in undone:
+        sides = (item.subject, item.other.removeprefix(_DOCUMENT))
+        between = (removal.subject, removal.new["where"].removeprefix(_DOCUMENT))
+        if item.resolution in UNDONE and between in (sides, sides[::-1]):
             events.reopen_escalation(tx, item.number)
-            reason = f"{item.number}: {id} was restored"
+            reason = f"{item.number}: {removal.subject} was restored"
             events.record(tx, ctx, subject=item.subject, what="inbox.reopened", reason=reason)
 
 

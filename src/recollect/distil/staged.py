@@ -51,6 +51,7 @@ from recollect.text.staging import (
     marked_consolidated,
     plan,
     read_staging,
+    with_body,
     without_entry,
 )
 
@@ -173,14 +174,15 @@ class EntryOutcome:
     reason: str
     score: float = 0.0
     met: tuple[str, ...] = ()
+    """What it was compared with and which places were weighed, a line each."""
 
     @property
     def left(self) -> bool:
         return self.fate in ("consolidated", "superseded", "redundant")
 
 
-def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome) -> None:
-    """Record an entry with its outcome, then take it out of the staging file."""
+def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome, *, left: str = "") -> None:
+    """Record an entry with its outcome, then take it out of the staging file, or all of its body but what is `left`."""
     with ctx.db.write(ctx.space) as tx:
         events.record(
             tx,
@@ -188,10 +190,11 @@ def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome) -> Non
             subject=f"staged/{entry.slug}",
             what=REMOVED,
             old={"title": entry.title, "body": entry.body},
-            new={"fate": outcome.fate, "where": outcome.where},
+            new={"fate": outcome.fate, "where": outcome.where, **({"left": left} if left else {})},
             reason=outcome.reason,
         )
-    change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
+    title, body = entry.title, entry.body
+    change_file(ctx, lambda text: with_body(text, title, body, left) if left else without_entry(text, title, body))
 
 
 def withdraw(ctx: Context, slug: str) -> StagedEntry:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Context, Event, Tx
 
 
+MOOT = "moot"  # the resolution of an item of which one side went out of use
 AT_IT = 1.0  # seconds: a live process records the event of a text within milliseconds of writing it
 
 _COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
@@ -252,6 +253,17 @@ def all_escalations(tx: Tx) -> list[Escalation]:
 
 def resolve_escalation(tx: Tx, number: int, *, resolution: str, at: int) -> None:
     update(tx, "escalations", {"number": number}, resolved_at=at, resolution=resolution)
+
+
+def follow_sides(tx: Tx, family: str, here: Collection[str], *, at: int) -> None:
+    """Close the open items about things of a family that are gone, and reopen them when those are back."""
+    for item in select(tx, Escalation, "escalations", "AND (resolved_at IS NULL OR resolution = :moot)", moot=MOOT):
+        sides = {id for id in (item.subject, item.other) if id.startswith(f"{family}/")}
+        if sides and (item.resolved_at is None) != sides.issubset(here):
+            if item.resolved_at is None:
+                resolve_escalation(tx, item.number, resolution=MOOT, at=at)
+            else:
+                reopen_escalation(tx, item.number)
 
 
 def reopen_escalation(tx: Tx, number: int) -> None:

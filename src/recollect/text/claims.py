@@ -7,12 +7,12 @@ quantities: "30 s" and "30 seconds" are one. `text/compare` decides what two cla
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
 from recollect.core.records import record
-from recollect.text.markdown import lazy, own_lines
+from recollect.text.markdown import lazy, lines_of, own_lines, text_lines
 from recollect.text.sentences import split_sentences
 from recollect.text.tokens import STOP_WORDS, stem, written
 
@@ -38,14 +38,14 @@ _BULLET = lazy(r"\s*(?:[-*+]|\d+[.)])\s+")
 @lru_cache(maxsize=4096)
 def claims(title: str, body: str = "") -> tuple[str, ...]:
     """The claims of a text with a heading; none for a bare topic."""
-    blocks = _blocks(body)
+    blocks = _blocks(enumerate(own_lines(body)))
     if not blocks:
         return (title.strip(),) if is_sentence(title) else ()
     heading = f"## {title.strip()}\n" if title.strip() else ""
-    whole = sum(len(said) for said, _ in blocks) <= CLAIM_CHARS
+    whole = sum(len(said) for said, *_ in blocks) <= CLAIM_CHARS
     made: list[str] = []
     lead, follows = "", False  # whether a paragraph came before
-    for said, bullet in blocks:
+    for said, bullet, _, _ in blocks:
         if bullet:
             if follows:
                 lead = f"{made.pop()} " if made[-1].endswith(":") else ""  # "Never:" is said of each bullet
@@ -56,6 +56,17 @@ def claims(title: str, body: str = "") -> tuple[str, ...]:
             made.append(said)
         follows = not bullet
     return tuple(f"{heading}{said}" for said in made[:CLAIMS])
+
+
+def without_claim(body: str, claim: str) -> str:
+    """A body without the bullet or the paragraphs of one of its claims, and without code right below them."""
+    lines = lines_of(body)
+    own = text_lines(lines)
+    told = below(claim).split("\n")
+    for said, _, first, last in reversed(_blocks((at, lines[at]) for at in own)):
+        if said in told or any(one.endswith(f": {said}") for one in told):  # "Never:" is said of each bullet
+            del lines[first : next((at for at in own if at > last), len(lines))]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
 
 
 def is_sentence(heading: str) -> bool:
@@ -74,29 +85,35 @@ def rules_in(said: Sequence[str]) -> list[str]:
     return [claim for claim in said if not _ASIDE.match(claim)] or list(said)
 
 
-def _blocks(body: str) -> list[tuple[str, bool]]:
-    """Paragraphs and bullets, in order, without headings, code and quotes; whether each is a bullet."""
-    found: list[tuple[str, bool]] = []
+def _blocks(lines: Iterable[tuple[int, str]]) -> list[tuple[str, bool, int, int]]:
+    """Paragraphs and bullets of numbered lines, without headings: whether each is a bullet, its first and last line."""
+    found: list[tuple[str, bool, int, int]] = []
     fresh = True
-    for line in own_lines(body):
+    for at, line in lines:
         text = line.strip()
         if not text or text.startswith("#"):
             fresh = True
             continue
         bullet = _BULLET.match(line)
         if fresh or bullet:
-            found.append((line[bullet.end() :].strip() if bullet else text, bool(bullet)))
+            found.append((line[bullet.end() :].strip() if bullet else text, bool(bullet), at, at))
         else:
-            found[-1] = f"{found[-1][0]} {text}", found[-1][1]
+            said, is_bullet, first, _ = found[-1]
+            found[-1] = (f"{said} {text}"[: 2 * CLAIM_CHARS], is_bullet, first, at)
         fresh = False
-    return [(said[: 2 * CLAIM_CHARS], bullet) for said, bullet in found]
+    return found
 
 
-def spoken(claim: str) -> str:
-    """The rule of a claim on one line, for a person who has to choose: its heading where that is a sentence."""
+def below(claim: str) -> str:
+    """A claim without its heading."""
+    return claim.partition("\n")[2] if claim.startswith("#") else claim
+
+
+def parts_of(claim: str) -> list[str]:
+    """A claim for a person who has to choose: its heading where that is a sentence, and what it says below."""
     heading, _, body = claim.partition("\n")
     title = heading.lstrip("# ")
-    return title if is_sentence(title) or not body else " ".join(body.split())
+    return [*([title] if is_sentence(title) or not body else []), *([" ".join(body.split())] if body else [])]
 
 
 # Sentences

@@ -15,7 +15,18 @@ from math import exp, log
 from typing import Literal
 
 from recollect.core.records import record, replace
-from recollect.text.claims import LABEL, MILD, Statement, opposites, rules_in, sentence, spoken, statements, turned
+from recollect.text.claims import (
+    LABEL,
+    MILD,
+    Statement,
+    below,
+    opposites,
+    parts_of,
+    rules_in,
+    sentence,
+    statements,
+    turned,
+)
 from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]
@@ -75,9 +86,15 @@ class Comparison:
             told.append("judge: " + ", ".join(f"{name} {chance:.0%}" for name, chance in parts))
             told.append(f"closeness {closeness:.2f}")
         sure = "" if self.sure or self.kind == "near" else ", unsure"
-        return (
-            f"“{spoken(self.claim)}” says {said[self.kind]}{sure}, beside “{spoken(self.against)}”: {'; '.join(told)}"
-        )
+        claim, against = self.sides
+        return f"“{claim}” says {said[self.kind]}{sure}, beside “{against}”: {'; '.join(told)}"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Both claims, each on a line; of claims that clash, the heading or the text below it that does so alone."""
+        ones, others = parts_of(self.claim), parts_of(self.against)
+        clashes = (pair for pair in product(ones, others) if self.conflicts and _by_rules(*pair).conflicts)
+        return next(clashes, (" — ".join(ones), " — ".join(others)))
 
     @property
     def repeats(self) -> bool:
@@ -111,11 +128,11 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
         for pair, chances in zip(nearest, judge(nearest), strict=True):
             met[pair] = _by_judge(pair, chances, met[pair])
     # What both texts say in the same words, under whichever heading, cannot set them against each other.
-    shared = {_below(claim) for claim in ones} & {_below(claim) for claim in others}
+    shared = {below(claim) for claim in ones} & {below(claim) for claim in others}
     conflicts = [
         found
         for pair, found in met.items()
-        if pair in rules and found.conflicts and not shared.issuperset(map(_below, pair))
+        if pair in rules and found.conflicts and not shared.issuperset(map(below, pair))
     ]
     repeated = [max((met[one, other] for other in others), key=_sameness, default=NEITHER) for one in ones]
     conflict = max(conflicts, key=lambda found: (found.sure, found.score), default=None)
@@ -127,11 +144,6 @@ def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = No
         return replace(weakest, sure=weakest.sure and conflict is None)
     nearest_claims = max(met.values(), key=lambda found: found.score, default=NEITHER)
     return nearest_claims if nearest_claims.kind == "near" else replace(nearest_claims, kind="near", sure=False)
-
-
-def _below(claim: str) -> str:
-    """A claim without its heading."""
-    return claim.partition("\n")[2] if claim.startswith("#") else claim
 
 
 def agreeing(texts: Sequence[str], judge: Judge | None = None) -> list[list[int]]:

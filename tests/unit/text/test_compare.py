@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.text.claims import claims, is_sentence, spoken
+from recollect.text.claims import claims, is_sentence, without_claim
 from recollect.text.compare import Chances, Comparison, compare
 
 DATA = Path(__file__).parents[2] / "data"
@@ -203,14 +203,37 @@ def test_a_long_section_has_a_claim_for_each_paragraph_and_bullet_without_code_a
     rule = "Keep the queue short, because consumers that fall behind read from disk and slow everybody else down."
     body = f"{rule}\n\n- {rule}\n- {rule}\n\n```\ncode\n```\n> quoted\n\n{rule} {rule}"
     found = claims("Queues", body)
-    assert [spoken(claim) for claim in found] == [rule, rule, rule, f"{rule} {rule}"]
-    assert all(claim.startswith("## Queues\n") for claim in found)
+    assert found == tuple(f"## Queues\n{said}" for said in (rule, rule, rule, f"{rule} {rule}"))
 
 
 def test_the_rule_in_the_body_is_compared_and_not_the_heading_above_it() -> None:
     three, five = claims("When retrying", "Retry at most 3 times."), claims("When retrying", "Retry at most 5 times.")
     found = compare(five, three)
-    assert (found.kind, found.sure, spoken(found.against)) == ("opposite", True, "Retry at most 3 times.")
+    assert (found.kind, found.sure, found.sides[1]) == ("opposite", True, "Retry at most 3 times.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sides"),
+    [
+        ("Always sign tags\n- Use webhooks.\n- Never poll", "Jobs\n- Poll\n- Log", ("Never poll", "Poll")),
+        ("Never sign tags\nIt is slow.", "Releases\n- Sign tags\n- Log", ("Never sign tags", "Sign tags")),
+        ("Never sign the tags\nIt is slow.", "Sign the tags\nIt is safe.", ("Never sign the tags", "Sign the tags")),
+        ("Never log keys\nIt leaks.", "Never log keys\nIt leaks.", ("Never log keys — It leaks.",) * 2),
+    ],
+    ids=["bullets under a heading", "a heading and a bullet", "two headings", "no clash"],
+)
+def test_of_what_clashes_the_clashing_words_are_shown(one: str, other: str, sides: tuple[str, str]) -> None:
+    (heading, _, body), (known, _, rest) = one.partition("\n"), other.partition("\n")
+    assert compare(claims(heading, body), claims(known, rest)).sides == sides
+
+
+@given(st.lists(st.sampled_from(["- Sign tags", "1. Log\n   keys.", "Poll the\nqueue.", "```\ncode\n```"]), min_size=2))
+def test_a_body_without_a_claim_says_what_its_other_claims_say(parts: list[str]) -> None:
+    body = "\n\n".join(parts)
+    for claim in claims("Rules", body):
+        words = claim.partition("\n")[2].split("\n")
+        left = [part for part in parts if " ".join(part.split()).lstrip("-1. ") not in words]
+        assert claims("", without_claim(body, claim)) == claims("", "\n\n".join(left))
 
 
 # The judge

@@ -22,11 +22,15 @@ LISTED = 100  # chosen: items in the list; others move up as these are answered
 
 @record
 class InboxSide:
-    """One of the two records of an item; without an address it was removed, or is only a name."""
+    """One of the two records of an item; without an address it was removed, or is only a name.
+
+    `claim` is what it says that the other side contradicts, where the item is about a staged entry.
+    """
 
     id: str
     text: str
     address: str = ""
+    claim: str = ""
 
 
 @routes.get("/inbox")
@@ -78,7 +82,8 @@ def _about(item: Escalation) -> str:
 
 def _sides(visit: PageRequest, item: Escalation) -> tuple[tuple[str, InboxSide], ...]:
     """The one or two records of an item, each under its heading."""
-    new, old = _side(visit, item, item.subject, "new"), _side(visit, item, item.other, "old")
+    old_key = "known" if "known" in item.detail else "old"
+    new, old = _side(visit, item, item.subject, "new"), _side(visit, item, item.other, old_key)
     if not item.other:
         return (("New", new),)
     return (("Now", new), ("Proposed", old)) if item.kind == "proposal" else (("Old", old), ("New", new))
@@ -86,8 +91,10 @@ def _sides(visit: PageRequest, item: Escalation) -> tuple[tuple[str, InboxSide],
 
 def _side(visit: PageRequest, item: Escalation, id: str, side: str) -> InboxSide:
     """The current text of a record and its page, or the text from when the item was raised."""
+    said = str(item.detail.get(side, ""))
     with suppress(NotFound, BadInput):
         if id:
             whole = visit.memory.texts.get(id)
-            return InboxSide(id=id, text=f"{whole.title}\n\n{whole.text}", address=place(visit.base, id))
-    return InboxSide(id=id, text=str(item.detail.get(side, "")))
+            claim = said if "known" in item.detail else ""
+            return InboxSide(id=id, text=f"{whole.title}\n\n{whole.text}", address=place(visit.base, id), claim=claim)
+    return InboxSide(id=id, text=said)
