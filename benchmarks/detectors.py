@@ -1,11 +1,12 @@
-"""How well two texts are compared: python -m benchmarks.detectors FILE [--split NAME] [--misses] [--end-to-end]
+"""How well two texts are compared: python -m benchmarks.detectors FILE [--split NAME] [--beside] [--end-to-end]
 
 FILE holds a JSON object a line: {"a": …, "b": …, "label": …, "form": …}. For `--end-to-end` there may be what each
 author saw ("a_seen", "b_seen") and the titles they gave ("a_title", "b_title"). `same` and `redundant` are repetitions;
 `opposite`, `newer` and `contradiction` are conflicts; every other label only provides pairs that must not be found.
 For rules alone, the judge alone and both: average precision and the recall where nine of ten finds are right, by form;
-then precision and recall of what is acted on without asking, and of what is put before a person. `--end-to-end` learns
-every `a` in one memory, then every `b`, and counts what became of it.
+then precision and recall of what is acted on without asking, and of what is put before a person. With `--beside` each
+text is a list of two: its own rule, and one of another pair. `--end-to-end` learns every `a` in one memory, then every
+`b`, and counts what became of it.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,39 @@ def kind_of(found: Comparison) -> str:
 
 def chances(pair: Pair, judge: Judge | None, *, rules: bool) -> dict[str, float]:
     """How likely a pair is a repetition and a conflict: by the rules, by the judge, or by both weighed together."""
-    one, other = claims_in(pair["b"])[0], claims_in(pair["a"])[0]
-    ruled = compare((one,), (other,))
-    if judge is None:
-        return {name: float(kind_of(ruled) == name) * (1.0 if ruled.sure else 0.5) for name in ("same", "conflict")}
-    given = judge([(one, other)])[0]
-    same, conflict, _ = weighed(signs((one, other), given, ruled)) if rules else (given[0], given[1] + given[2], 0.0)
-    return {"same": 1.0 if rules and ruled.repeats else same, "conflict": conflict}
+    met: dict[str, list[dict[str, float]]] = {}
+    for one, other in product(claims_in(pair["b"]), claims_in(pair["a"])):
+        ruled = compare((one,), (other,))
+        if judge is None:
+            found = {
+                name: float(kind_of(ruled) == name) * (1.0 if ruled.sure else 0.5) for name in ("same", "conflict")
+            }
+        else:
+            given = judge([(one, other)])[0]
+            by_judge = (given[0], given[1] + given[2], 0.0)
+            same, conflict, _ = weighed(signs((one, other), given, ruled)) if rules else by_judge
+            found = {"same": 1.0 if rules and ruled.repeats else same, "conflict": conflict}
+        met.setdefault(one, []).append(found)
+    return {  # a text repeats another if each of its claims does, and conflicts with it if one does
+        "same": min(max(each["same"] for each in found) for found in met.values()),
+        "conflict": max(each["conflict"] for found in met.values() for each in found),
+    }
+
+
+def with_another_beside(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs as lists: below each text stands one of a pair that is half the file away."""
+
+    def as_list(text: str, other: str) -> str:
+        heading, below, body = text.partition("\n")
+        added = " ".join((other.partition("\n")[2] or other).split())
+        return f"{heading if below else '## Rules'}\n- {' '.join((body or text).split())}\n- {added}"
+
+    away = len(pairs) // 2
+    others = [*pairs[away:], *pairs[:away]]
+    return [
+        {**pair, "a": as_list(pair["a"], other["a"]), "b": as_list(pair["b"], others[at - 1]["b"])}
+        for at, (pair, other) in enumerate(zip(pairs, others, strict=True))
+    ]
 
 
 def average_precision(given: Sequence[float], truth: Sequence[bool]) -> tuple[float, float]:
@@ -148,10 +175,12 @@ def main(arguments: Sequence[str], show: Callable[[str], object] = print) -> Non
     parser.add_argument("file", type=Path)
     parser.add_argument("--split")
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--beside", action="store_true")
     parser.add_argument("--end-to-end", action="store_true")
     given = parser.parse_args(arguments)
     pairs = [json.loads(line) for line in given.file.read_text("utf-8").splitlines() if line.strip()]
     pairs = [pair for pair in pairs if given.split in (None, pair.get("split"))]
+    pairs = with_another_beside(pairs) if given.beside else pairs
     if given.end_to_end:
         end_to_end(pairs, show)
     else:

@@ -331,7 +331,7 @@ class _Run:
         if not self.dry_run:
             if fate == "redundant" and found:
                 staged.record_recurrence(self.ctx, found.known, one.entry)
-            staged.remove_entry(self.ctx, one.entry, outcome)
+            staged.remove_entry(self.ctx, one.entry, fate, where, reason)
         return outcome
 
     def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> EntryOutcome:

@@ -35,7 +35,7 @@ from recollect.core.new_learning import LearningEdit
 from recollect.core.records import noun_of, plain, record
 from recollect.core.trust import check_may
 from recollect.distil import staged, themes
-from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE, EntryOutcome
+from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE
 from recollect.models.embed import judge_of
 from recollect.store import events
 from recollect.store.events import Escalation
@@ -139,16 +139,16 @@ def _make_best_practice(ctx: Context, item: Escalation) -> None:
     edit.edit(ctx, item.subject, LearningEdit(pattern_type="best-practice"))
 
 
-def _supersede_old(ctx: Context, item: Escalation) -> None:
-    edit.supersede(ctx, item.other, item.subject, reason=f"settled in the inbox: {item.reason}")
+def _supersede_old(ctx: Context, item: Escalation, new: str = "") -> None:
+    edit.supersede(ctx, item.other, new or item.subject, reason=f"settled in the inbox: {item.reason}")
 
 
 def _supersede_new(ctx: Context, item: Escalation) -> None:
     edit.supersede(ctx, item.subject, item.other, reason=f"settled in the inbox: {item.reason}")
 
 
-def _merge_learnings(ctx: Context, item: Escalation) -> None:
-    edit.merge(ctx, item.other, item.subject, reason="settled in the inbox")
+def _merge_learnings(ctx: Context, item: Escalation, new: str = "") -> None:
+    edit.merge(ctx, item.other, new or item.subject, reason="settled in the inbox")
 
 
 # Effects on a staged entry (the subject) and what it contradicts: a document, a learning or another entry
@@ -163,8 +163,7 @@ def _replace_with_entry(ctx: Context, item: Escalation) -> None:
         left = _without_clash(ctx, item)
         _drop(ctx, item.other, reason="settled in the inbox: keep-new", where=item.subject, left=left)
     elif noun_of(item.other) == "learning":
-        new = _promote_silently(ctx, item, "keep-new")
-        edit.supersede(ctx, item.other, new, reason=f"settled in the inbox: {item.reason}")
+        _supersede_old(ctx, item, _promote_silently(ctx, item, "keep-new"))
     else:
         _write_into_document(ctx, item, "keep-new")
 
@@ -175,8 +174,7 @@ def _merge_with_entry(ctx: Context, item: Escalation) -> None:
         _append_to_body(ctx, older, _as_paragraphs(entry.title, entry.body))
         _drop(ctx, item.subject, reason=MERGED, where=item.other)
     elif noun_of(item.other) == "learning":
-        new = _promote_silently(ctx, item, "merge")
-        edit.merge(ctx, item.other, new, reason="settled in the inbox")
+        _merge_learnings(ctx, item, _promote_silently(ctx, item, "merge"))
     else:
         _write_into_document(ctx, item, "merge")
 
@@ -197,10 +195,6 @@ def _bring_to_own_ring(ctx: Context, item: Escalation) -> None:
     title, topic = (found.topic, None) if found.titled else (None, found.topic)
     again = NewEntry(text=found.text, title=title, topic=topic, type=found.type)
     log.add(ctx.rings.named(ctx, ME).trusted_as(found.trust), again)
-
-
-def _move_to_own_ring(ctx: Context, item: Escalation) -> None:
-    move(ctx, item.subject, ctx.rings.named(ctx, ME), to=ME)
 
 
 def _carry_out(ctx: Context, item: Escalation) -> None:
@@ -234,7 +228,7 @@ _LEARNING_VERBS: dict[str, Callable[..., object]] = {
     "supersede": edit.supersede,
     "merge": edit.merge,
 }
-Effects = dict[str, tuple[Callable[[Context, Escalation], None], str]]
+Effects = dict[str, tuple[Callable[[Context, Escalation], object], str]]
 _DISMISS: Effects = {"dismiss": (_no_effect, "nothing changes")}
 EFFECTS: dict[str, Effects] = {
     "best-practice": {
@@ -275,7 +269,10 @@ EFFECTS: dict[str, Effects] = {
         **_DISMISS,
     },
     IN_PROJECTS: {
-        "accept": (_move_to_own_ring, "the learning moves to your own ring, which sessions of every project read"),
+        "accept": (
+            lambda ctx, item: move(ctx, item.subject, ctx.rings.named(ctx, ME), to=ME),
+            "the learning moves to your own ring, which sessions of every project read",
+        ),
         **_DISMISS,
     },
     "staging-size": _DISMISS,
@@ -285,9 +282,7 @@ EFFECTS: dict[str, Effects] = {
 
 
 def _drop(ctx: Context, id: str, *, reason: str, where: str, left: str = "") -> None:
-    entry = find_entry(ctx, id)
-    gone = EntryOutcome(slug=entry.slug, title=entry.title, fate="redundant", where=where, reason=reason)
-    staged.remove_entry(ctx, entry, gone, left=left)
+    staged.remove_entry(ctx, find_entry(ctx, id), "redundant", where, reason, left=left)
     refresh_passages(ctx)
 
 
@@ -351,10 +346,7 @@ def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
             new={"entry": item.subject, "title": now.title, "text": now.text},
             reason=f"inbox {item.number}: {verb}",
         )
-    placed = EntryOutcome(
-        slug=entry.slug, title=entry.title, fate="consolidated", where=f"{path}#{slug}", reason=f"inbox: {verb}"
-    )
-    staged.remove_entry(ctx, entry, placed)
+    staged.remove_entry(ctx, entry, "consolidated", f"{path}#{slug}", f"inbox: {verb}")
     refresh_passages(ctx)
     staged.write_index(ctx)
 

@@ -21,6 +21,7 @@ from recollect.capture.stage import (
     RESTORED,
     change_file,
     find_entry,
+    id_of,
     read_file,
     refresh_passages,
     refuse_conflicts,
@@ -181,19 +182,19 @@ class EntryOutcome:
         return self.fate in ("consolidated", "superseded", "redundant")
 
 
-def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome, *, left: str = "") -> None:
-    """Record an entry with its outcome, then take it out of the staging file, or all of its body but what is `left`."""
+def remove_entry(ctx: Context, entry: StagedEntry, fate: Fate, where: str, reason: str, *, left: str = "") -> None:
+    """Record an entry and what became of it, then take it out of the staging file, all but the body that is `left`."""
+    title, body = entry.title, entry.body
     with ctx.db.write(ctx.space) as tx:
         events.record(
             tx,
             ctx,
-            subject=f"staged/{entry.slug}",
+            subject=id_of(entry),
             what=REMOVED,
-            old={"title": entry.title, "body": entry.body},
-            new={"fate": outcome.fate, "where": outcome.where, **({"left": left} if left else {})},
-            reason=outcome.reason,
+            old={"title": title, "body": body},
+            new={"fate": fate, "where": where, **({"left": left} if left else {})},
+            reason=reason,
         )
-    title, body = entry.title, entry.body
     change_file(ctx, lambda text: with_body(text, title, body, left) if left else without_entry(text, title, body))
 
 
@@ -201,8 +202,7 @@ def withdraw(ctx: Context, slug: str) -> StagedEntry:
     """Take an entry out of the staging file without placing it; `inbox.restore` brings it back."""
     check_may(ctx.actor.trust, "staged", "restore")
     entry = find_entry(ctx, slug)
-    gone = EntryOutcome(slug=entry.slug, title=entry.title, fate="withdrawn", where="", reason="withdrawn")
-    remove_entry(ctx, entry, gone)
+    remove_entry(ctx, entry, "withdrawn", "", "withdrawn")
     refresh_passages(ctx)
     return entry
 
@@ -222,7 +222,7 @@ def record_recurrence(ctx: Context, known: KnownText, entry: StagedEntry) -> Non
             what=what,
             old=old,
             new={**new, "title": entry.title},
-            reason=f"staged/{entry.slug} said the same",
+            reason=f"{id_of(entry)} said the same",
         )
 
 
@@ -250,10 +250,9 @@ def promote(ctx: Context, slug: str, *, context: str = "", implication: str = ""
         origin=f"staged/{found.slug}",
     )
     where = captured.learning.id
-    gone = EntryOutcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted")
     with after(f"{where} was saved", "Run this again, unless the entry has left the staging file"):
         _copy_resolutions(ctx, found.slug, where)
-        remove_entry(ctx, found, gone)
+        remove_entry(ctx, found, "consolidated", where, "promoted")
         refresh_passages(ctx)
     return captured
 
