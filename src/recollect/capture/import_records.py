@@ -23,7 +23,7 @@ from recollect.core.decision import Bridge, Decision, NewDecision, Reason, Revie
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Discovery, Learning, LearningSource, Outcome, Task
 from recollect.core.new_learning import NewLearning
-from recollect.core.records import decimal, record, replace, thousandths
+from recollect.core.records import check_choice, decimal, record, replace, thousandths
 from recollect.store import decisions, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
@@ -98,9 +98,8 @@ def _read_task(_: Context, terms: Terms, values: Values) -> Task:
 
 
 def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
-    kind = values.get("discovery_type")
-    if kind not in DISCOVERY_TYPES:
-        raise BadInput(f"discovery_type must be one of {', '.join(DISCOVERY_TYPES)}, not {kind!r}")
+    kind = values.get("discovery_type", "")
+    check_choice(kind, "discovery_type", DISCOVERY_TYPES)
     given = Discovery(
         id="",
         type=kind,
@@ -132,8 +131,7 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> ImportedLearni
     outside = terms.trust == "external"
     stored = thousandths(initial_confidence(ctx.trusted_as(terms.trust), new))
     status = values.get("status", "active")
-    if status not in STATUSES:
-        raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")
+    check_choice(status, "status", STATUSES)
     successor = reference(values, "superseded_by")
     if status == "superseded" and successor is None:
         status = "archived"

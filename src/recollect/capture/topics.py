@@ -19,7 +19,7 @@ from recollect.core.clock import DAY
 from recollect.core.context import Context, Event, Tx
 from recollect.core.errors import BadInput, Forbidden, Refused, Stale
 from recollect.core.journal import Entry
-from recollect.core.records import check_page, record
+from recollect.core.records import check_choice, check_page, record
 from recollect.core.trust import check_may, outranks
 from recollect.store import events, lookup, passages, sessions
 from recollect.store import topics as rows
@@ -262,8 +262,8 @@ class TopicView:
 
 def page(ctx: Context, *, state: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[TopicRow], int]:
     """Topics by their latest mention, and how many there are in all."""
-    if state is not None and state not in STATES:
-        raise BadInput(f"state must be one of {', '.join(STATES)}, not {state!r}")
+    if state is not None:
+        check_choice(state, "state", STATES)
     check_page(limit, offset)
     return ctx.read(rows.listed, now=ctx.clock.now(), state=state, limit=limit, offset=offset)
 

@@ -6,8 +6,8 @@ acts, an event, a prompt and its completion.
 
 from __future__ import annotations
 
-from recollect.core.errors import BadInput, Forbidden
-from recollect.core.records import record
+from recollect.core.errors import Forbidden
+from recollect.core.records import check_choice, record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -297,11 +297,10 @@ class Context:
     def as_one_change(self) -> Context:
         """The same, but all changes made with it share one id, so they are undone together."""
         change = self.ids("change")
-        return Context(**{**vars(self), "ids": lambda kind: change if kind == "change" else self.ids(kind)})
+        return replace(self, ids=lambda kind: change if kind == "change" else self.ids(kind))
 
     def trusted_as(self, trust: Trust) -> Context:
-        actor = type(self.actor)(**{**vars(self.actor), "trust": trust})
-        return Context(**{**vars(self), "actor": actor})
+        return replace(self, actor=replace(self.actor, trust=trust))
 
 
 TRUSTS: tuple[Trust, ...] = ("human", "agent", "external")
@@ -316,8 +315,7 @@ class Actor:
     trust: Trust
 
     def __post_init__(self) -> None:
-        if self.trust not in TRUSTS:
-            raise BadInput(f"trust must be one of {', '.join(TRUSTS)}, not {self.trust!r}")
+        check_choice(self.trust, "trust", TRUSTS)
 
 
 def lowest(*trusts: Trust) -> Trust:

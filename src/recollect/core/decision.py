@@ -15,7 +15,7 @@ from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import out_of_use
 from recollect.core.new_learning import check_tags
-from recollect.core.records import TAG, check_text, record, replace, says_nothing, thousandths
+from recollect.core.records import TAG, check_choice, check_text, record, replace, says_nothing, thousandths
 from recollect.core.settings import DecisionSettings
 
 Stakes = Literal["low", "medium", "high", "critical"]
@@ -93,8 +93,7 @@ class Review:
     lesson: str = ""
 
     def __post_init__(self) -> None:
-        if self.outcome not in OUTCOMES:
-            raise BadInput(f"outcome must be one of {', '.join(OUTCOMES)}, not {self.outcome!r}")
+        check_choice(self.outcome, "outcome", OUTCOMES)
         check_text(self.result, "result", most=TEXT_LIMIT)
         check_text(self.lesson, "lesson", most=TEXT_LIMIT)
 
@@ -168,8 +167,7 @@ def check_decision(given: NewDecision | Decision) -> None:
     _check_word(given.category, "category")
     if given.agent:
         _check_word(given.agent, "agent")
-    if given.stakes not in STAKES:
-        raise BadInput(f"stakes must be one of {', '.join(STAKES)}, not {given.stakes!r}")
+    check_choice(given.stakes, "stakes", STAKES)
     check_tags(given.tags)
     if max(len(given.components), len(given.reasons)) > LIST_LIMIT:
         raise BadInput(f"{LIST_LIMIT} components and {LIST_LIMIT} reasons are the most")
@@ -207,8 +205,7 @@ class Policy:
         days = (self.summary_days, self.digest_days, self.wisdom_days)
         if not all(type(day) is int for day in days) or not 0 <= days[0] <= days[1] <= days[2]:
             raise BadInput(f"summary_days, digest_days, wisdom_days must be whole days in rising order: {days}")
-        if self.unreviewed not in ("full", "age"):
-            raise BadInput(f"unreviewed must be full or age, not {self.unreviewed!r}")
+        check_choice(self.unreviewed, "unreviewed", ("full", "age"))
         object.__setattr__(self, "keep", tuple(self.keep))
         for rule in self.keep:
             kind, _, value = str(rule).partition(":")

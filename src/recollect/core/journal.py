@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
-from recollect.core.records import ID, MESSAGE, record, says_nothing
+from recollect.core.records import ID, MESSAGE, check_choice, record, says_nothing
 
 EntryType = Literal["user", "feedback", "project", "reference"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
@@ -55,8 +55,7 @@ class NewEntry:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "session", self.session or None)
-        if self.type not in ENTRY_TYPES:
-            raise BadInput(f"type must be one of {', '.join(ENTRY_TYPES)}, not {self.type!r}")
+        check_choice(self.type, "type", ENTRY_TYPES)
         if all(map(says_nothing, (self.text, *(value for _, value in self.fields)))):
             raise BadInput("the entry is empty; give a text, or at least one field such as outcome")
         if sum(len(value) for _, value in self.fields) + len(self.text) > ENTRY_LIMIT:

@@ -10,7 +10,18 @@ from typing import Any, Literal
 from recollect.core.choices import PATTERN_TYPES, PatternType, Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, LearningSource
-from recollect.core.records import ID, TAG, as_text, check_id, check_text, line, record, says_nothing, thousandths
+from recollect.core.records import (
+    ID,
+    TAG,
+    as_text,
+    check_choice,
+    check_id,
+    check_text,
+    line,
+    record,
+    says_nothing,
+    thousandths,
+)
 
 TITLE_LIMIT = 100  # characters; a title is one line wherever it is shown
 FIELD_LIMIT = 10_000  # characters; more would not fit into an injected block
@@ -40,7 +51,7 @@ class NewLearning:
 
     def __post_init__(self) -> None:
         check_content(self.title, {field: getattr(self, field) for field in COIA}, self.tags, self.domain)
-        _check_type(self.pattern_type)
+        check_choice(self.pattern_type, "pattern_type", PATTERN_TYPES)
         if self.confidence is not None:
             thousandths(self.confidence)
         object.__setattr__(self, "tags", tuple(dict.fromkeys([tag.strip() for tag in self.tags])))
@@ -88,7 +99,7 @@ class LearningEdit:
         if self.domain is not None and as_text(self.domain, "domain").strip():
             _check_domain(self.domain)
         if self.pattern_type is not None:
-            _check_type(self.pattern_type)
+            check_choice(self.pattern_type, "pattern_type", PATTERN_TYPES)
         if self.confidence is not None:
             thousandths(self.confidence)
         if self.status not in (None, "active", "archived"):
@@ -124,11 +135,6 @@ def _check_texts(texts: dict[str, str]) -> None:
 def _check_domain(domain: str) -> None:
     if not _is_word(as_text(domain, "domain")):
         raise BadInput(f"domain must be 1 to {TAG_LENGTH} printable characters")
-
-
-def _check_type(given: str) -> None:
-    if given not in PATTERN_TYPES:
-        raise BadInput(f"pattern_type must be one of {', '.join(PATTERN_TYPES)}, not {given!r}")
 
 
 def check_tags(tags: object) -> None:

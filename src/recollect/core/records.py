@@ -23,7 +23,7 @@ from recollect.core.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Set
+    from collections.abc import Callable, Iterable, Set
     from typing import Any, NoReturn, TypeVar, dataclass_transform
 
     from recollect.core.choices import Trust
@@ -237,6 +237,12 @@ def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int
 def check_page(limit: object, offset: object) -> None:
     check_limit(limit)
     check_limit(offset, "offset", least=0, most=FURTHEST)
+
+
+def check_choice(value: object, name: str, choices: Iterable[str]) -> None:
+    known = tuple(choices)
+    if value not in known:
+        raise BadInput(f"{name} must be one of {', '.join(known)}, not {value!r:.60}")
 
 
 def as_text(value: object, name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from recollect.core.errors import BadInput
-from recollect.core.records import record
+from recollect.core.records import check_choice, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,27 +192,27 @@ class Settings:
     def __post_init__(self) -> None:
         if self.space:
             check_space(self.space)
-        if self.store.read_from not in ("primary", "replica"):
-            raise BadInput("store.read_from must be primary or replica")
         if not 0 <= self.store.busy_seconds <= LONGEST_WAIT:
             raise BadInput(f"store.busy_seconds must be between 0 and {LONGEST_WAIT}, not {self.store.busy_seconds}")
-        if self.confidence.decay_clock not in ("calendar", "active"):
-            raise BadInput("confidence.decay_clock must be calendar or active")
-        if self.hosts.begin not in ("tell", "always", "never"):
-            raise BadInput("hosts.begin must be tell, always or never")
-        if self.embed.use not in ("auto", "openai", "off"):
-            raise BadInput("embed.use must be auto, openai or off")
         if self.embed.use == "openai" and not (self.embed.base_url and self.embed.model):
             raise BadInput("embed.use = openai needs embed.base_url and embed.model")
         if not all(isinstance(name, str) and name not in ("me", "project") for name in self.rings.shared):
             raise BadInput("rings.shared is a list of spaces; `me` and `project` are read anyway")
         for name, value in _flat(self):
+            if name in _CHOICES:
+                check_choice(value, name, _CHOICES[name])
             if type(value) is int and value < (least := 0 if name in _MAY_BE_ZERO else 1):
                 raise BadInput(f"{name} must be at least {least}")
             if isinstance(value, float) and name.startswith(_SHARES) and not 0 <= value <= 1:
                 raise BadInput(f"{name} must be between 0 and 1, not {value}")
 
 
+_CHOICES = {
+    "store.read_from": ("primary", "replica"),
+    "confidence.decay_clock": ("calendar", "active"),
+    "hosts.begin": ("tell", "always", "never"),
+    "embed.use": ("auto", "openai", "off"),
+}
 _SHARES = ("search.", "inject.", "confidence.", "capture.")  # sections whose decimals are confidences or shares
 _MAY_BE_ZERO = frozenset(
     {

@@ -7,8 +7,8 @@ so the table has no column for people. docs/safety.md shows the same table.
 from __future__ import annotations
 
 from recollect.core.context import TRUSTS
-from recollect.core.errors import BadInput, Forbidden
-from recollect.core.records import record
+from recollect.core.errors import Forbidden
+from recollect.core.records import check_choice, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,6 @@ _SAID = {
 
 def check_trust(caller: Trust, trust: Trust) -> None:
     """Refuse any trust but external for imported text, and agent where a person vouches for it."""
-    if trust not in ("external", "agent"):
-        raise BadInput(f"trust must be external or agent, not {trust!r}")
+    check_choice(trust, "trust", ("external", "agent"))
     if trust == "agent":
         check_may(caller, "learning", "adopt")

@@ -15,8 +15,7 @@ from typing import Any, Literal, get_args
 from recollect.core.clock import DAY, iso
 from recollect.core.context import Context, Tx
 from recollect.core.decision import STAKES, Decision, Policy
-from recollect.core.errors import BadInput
-from recollect.core.records import plain, record
+from recollect.core.records import check_choice, plain, record
 from recollect.distil.wisdom import Wisdom, bridge_line
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ModelAnswer, ask_within, prompt_version, read_line
 from recollect.models.budget import CallLimit
@@ -33,8 +32,8 @@ DIGEST_WORDS = 14  # one line of a terminal
 
 
 def check_level(level: str | None) -> None:
-    if level is not None and level not in LEVELS:
-        raise BadInput(f"level must be one of {', '.join(LEVELS)}, not {level!r:.40}")
+    if level is not None:
+        check_choice(level, "level", LEVELS)
 
 
 def level_of(decision: Decision, policy: Policy, now: int) -> Level:

@@ -11,7 +11,7 @@ from binascii import crc32
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Git, Models, NoRings, Vault
 from recollect.core.errors import BadInput, Refused, Trouble
-from recollect.core.records import record
+from recollect.core.records import record, replace
 from recollect.core.settings import StoreSettings, check_space, merged
 from recollect.store import project as projects
 from recollect.store.project import Project
@@ -158,7 +158,7 @@ def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) ->
         return None
     check_space(name)
     read = projects.read(root.resolve(), environ)
-    project = Project(**{**vars(read), "settings": merged(read.settings, {"space": name}, "init")})
+    project = replace(read, settings=merged(read.settings, {"space": name}, "init"))
     if register.confirmed(project.home, root.resolve(), name, named=True) is not None:
         return None
     places = tuple(one.shown for one in register.read(project.home) if one.space == name)

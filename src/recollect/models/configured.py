@@ -10,7 +10,7 @@ import time
 from functools import cached_property, lru_cache
 
 from recollect.core.errors import BadInput, NoAnswer
-from recollect.core.records import record, replace
+from recollect.core.records import check_choice, record, replace
 from recollect.core.settings import ModelSettings
 
 TYPE_CHECKING = False
@@ -70,8 +70,7 @@ def job_of(settings: ModelSettings, kind: str) -> ModelSettings:
 
 
 def _checked(job: ModelSettings) -> ModelSettings:
-    if job.provider not in PROVIDERS:
-        raise BadInput(f"models.provider must be one of {', '.join(PROVIDERS)}, not {job.provider!r}")
+    check_choice(job.provider, "models.provider", PROVIDERS)
     if job.provider in ("anthropic", "openai") and not job.model:
         raise BadInput(f"models.provider = {job.provider} needs models.model")
     if job.provider == "command" and not job.command:

@@ -16,7 +16,7 @@ from recollect.core.clock import day_of, zone_named
 from recollect.core.context import FARTHER, PROJECT
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_page, noun_of, record, replace, thousandths
+from recollect.core.records import check_choice, check_page, noun_of, record, replace, thousandths
 from recollect.search import rank, words
 from recollect.search.hits import NODE, answer_of, snippet_of, without_copies
 from recollect.search.query import Question, ask
@@ -325,8 +325,7 @@ def _known(name: str, given: Sequence[str], known: Sequence[str]) -> None:
     if isinstance(given, str):
         raise BadInput(f"give each {name} as a member of a list or tuple: ({given!r:.40},)")
     for one in given:
-        if one not in known:
-            raise BadInput(f"{name} must be one of {', '.join(known)}, not {one!r:.40}")
+        check_choice(one, name, known)
 
 
 def _filter(options: SearchOptions, status: str | None, least: float) -> Filter:

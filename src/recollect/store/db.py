@@ -73,8 +73,16 @@ def one(tx: Tx, kind: type[T], table: str, more: str = "", /, **params: Any) -> 
     return next(iter(select(tx, kind, table, more, **params)), None)
 
 
-def count(tx: Tx, table: str) -> int:
-    return int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space"))
+def count(tx: Tx, table: str, more: str = "", /, **params: Any) -> int:
+    return int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space {more}", **params))
+
+
+def page(
+    tx: Tx, table: str, columns: str, more: str, order: str, /, *, limit: int, offset: int, **params: Any
+) -> tuple[list[Row], int]:
+    """Some rows of a list, and how many it has in all."""
+    sql = f"SELECT {columns} FROM {table} WHERE space = :space {more} ORDER BY {order} LIMIT :limit OFFSET :offset"
+    return tx.rows(sql, **params, limit=limit, offset=offset), count(tx, table, more, **params)
 
 
 def save(tx: Tx, table: str, id: str, /, *, expect: int, **values: Any) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from recollect.core.context import Row, Tx
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, Decision, Reason
-from recollect.core.errors import BadInput, NotFound
-from recollect.core.records import Passage, decimal, record
+from recollect.core.errors import NotFound
+from recollect.core.records import Passage, check_choice, decimal, record
 from recollect.store import db, passages
 from recollect.store.db import PAGE, add_row, among, every
 
@@ -48,8 +48,8 @@ class DecisionFilter:
     def __post_init__(self) -> None:
         known = {"outcome": OUTCOMES, "stakes": STAKES, "status": ("active", "reversed", "superseded")}
         for name, values in known.items():
-            if (given := getattr(self, name)) is not None and given not in values:
-                raise BadInput(f"{name} must be one of {', '.join(values)}, not {given!r}")
+            if (given := getattr(self, name)) is not None:
+                check_choice(given, name, values)
 
 
 def insert(tx: Tx, decision: Decision) -> None:
@@ -85,14 +85,8 @@ def many(tx: Tx, ids: Sequence[str]) -> list[Decision]:
 def listed(tx: Tx, wanted: DecisionFilter, *, limit: int, offset: int) -> tuple[list[Decision], int]:
     """A page of decisions, newest first, and how many there are in all."""
     where, params = _where(wanted)
-    total = tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params)
-    rows = tx.rows(
-        f"SELECT {_COLUMNS} FROM decisions WHERE space = :space{where} "
-        "ORDER BY decided_at DESC, id DESC LIMIT :limit OFFSET :offset",
-        limit=limit,
-        offset=offset,
-        **params,
-    )
+    order = "decided_at DESC, id DESC"
+    rows, total = db.page(tx, "decisions", _COLUMNS, where, order, limit=limit, offset=offset, **params)
     return _decisions(tx, rows), total
 
 
@@ -104,7 +98,7 @@ def passing(tx: Tx, ids: Sequence[str], wanted: DecisionFilter) -> set[str]:
 
 def count(tx: Tx, wanted: DecisionFilter) -> int:
     where, params = _where(wanted)
-    return int(tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params))
+    return db.count(tx, "decisions", where, **params)
 
 
 def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", whole: bool = True) -> Iterator[Decision]:

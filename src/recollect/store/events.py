@@ -11,7 +11,7 @@ from itertools import islice
 from recollect.core.errors import NotFound, StoreDamaged
 from recollect.core.records import loads
 from recollect.core.records import record as record_record
-from recollect.store.db import add_row, among, every, one, select, update
+from recollect.store.db import add_row, among, count, every, one, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ def counts(tx: Tx, *, since: int, span: int) -> dict[str, dict[int, int]]:
     """How often each kind of event happened since then, by spans of `span` milliseconds."""
     found: dict[str, dict[int, int]] = {}
     sql = "SELECT what, (at - :since) / :span, count(*) FROM events WHERE space = :space AND at >= :since GROUP BY 1, 2"
-    for what, number, count in tx.rows(sql, since=since, span=span):
-        found.setdefault(what, {})[int(number)] = count
+    for what, number, times in tx.rows(sql, since=since, span=span):
+        found.setdefault(what, {})[int(number)] = times
     return found
 
 
@@ -236,8 +236,7 @@ def waiting_escalations(tx: Tx) -> list[Escalation]:
 
 
 def count_waiting(tx: Tx) -> int:
-    sql = "SELECT count(*) FROM escalations WHERE space = :space AND resolved_at IS NULL"
-    return int(tx.value(sql))
+    return count(tx, "escalations", "AND resolved_at IS NULL")
 
 
 def get_escalation(tx: Tx, number: int) -> Escalation:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.core.errors import BadInput, NotFound
+from recollect.core.errors import NotFound
 from recollect.core.learning import Learning, LearningSource
-from recollect.core.records import Passage, decimal, made, record
+from recollect.core.records import Passage, check_choice, decimal, made, record
 from recollect.store import db, passages
 from recollect.store.db import PAGE, among, columns_of, every, select, update
 
@@ -117,13 +117,13 @@ def many(tx: Tx, ids: Sequence[str]) -> list[Learning]:
 def listed(
     tx: Tx,
     *,
-    status: str | None,
-    domain: str | None,
-    tag: str | None,
-    min_confidence: int,
-    sort: str,
+    status: str | None = "active",
+    domain: str | None = None,
+    tag: str | None = None,
+    min_confidence: int = 0,
+    sort: str = "newest",
     limit: int,
-    offset: int,
+    offset: int = 0,
 ) -> tuple[list[Learning], int]:
     """A page of learnings and their number in all; None means any, the case of `domain` does not matter."""
     where = " AND confidence >= :min_confidence"
@@ -140,13 +140,7 @@ def listed(
     if tag is not None:
         where += " AND id IN (SELECT learning_id FROM learning_tags WHERE space = :space AND tag = :tag)"
         params["tag"] = tag
-    total = tx.value(f"SELECT count(*) FROM learnings WHERE space = :space{where}", **params)
-    ids = tx.rows(
-        f"SELECT id FROM learnings WHERE space = :space{where} ORDER BY {SORTS[sort]} LIMIT :limit OFFSET :offset",
-        limit=limit,
-        offset=offset,
-        **params,
-    )
+    ids, total = db.page(tx, "learnings", "id", where, SORTS[sort], limit=limit, offset=offset, **params)
     return many(tx, [id for (id,) in ids]), total
 
 
@@ -159,8 +153,7 @@ def in_order(tx: Tx, ids: Sequence[str], *, sort: str) -> list[Learning]:
 
 
 def checked_sort(sort: str) -> str:
-    if sort not in SORTS:
-        raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
+    check_choice(sort, "sort", SORTS)
     return SORTS[sort]
 
 
@@ -269,7 +262,7 @@ def set_decayed(tx: Tx, id: str, *, stored: int, until: int) -> None:
 
 
 def count_active(tx: Tx) -> int:
-    return int(tx.value("SELECT count(*) FROM learnings WHERE space = :space AND status = 'active'"))
+    return db.count(tx, "learnings", "AND status = 'active'")
 
 
 def count_recurrence(tx: Tx, id: str, *, at: int) -> None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.errors import BadInput, NoHistory, StoreDamaged, Trouble
-from recollect.core.records import loads, record
+from recollect.core.records import loads, record, replace
 from recollect.store.files import locked, text_in, write_path
 
 TYPE_CHECKING = False
@@ -187,7 +187,7 @@ def remember(home: Path, place: Place, *, timezone: str, ignore: Sequence[str]) 
     """Update a place's settings; a register that cannot be written stays as it is."""
     if (place.timezone, place.ignore) != (timezone, tuple(ignore)):
         with suppress(Trouble):
-            _change(home, place, Place(**{**vars(place), "timezone": timezone, "ignore": tuple(ignore)}))
+            _change(home, place, replace(place, timezone=timezone, ignore=tuple(ignore)))
 
 
 def kin(home: Path, root: Path) -> list[Place]:

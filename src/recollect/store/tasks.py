@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from recollect.core.errors import NotFound
 from recollect.core.learning import Discovery, Injection, Outcome, Task
+from recollect.store import db
 from recollect.store.db import add_row_once, columns_of, every, one, record_from, select, update
 
 TYPE_CHECKING = False
@@ -80,9 +81,9 @@ def page(tx: Tx, kind: type[T], *, limit: int, offset: int, **wanted: str | None
     table = _TABLES[kind]
     given = {name: value for name, value in wanted.items() if value is not None}
     where = "".join(f" AND {name} = :{name}" for name in given)
-    order = "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset"
-    found = select(tx, kind, table, f"{where} {order}", **given, limit=limit, offset=offset)
-    return found, int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space{where}", **given))
+    names, order = columns_of(kind), "created_at DESC, id"
+    found, total = db.page(tx, table, names, where, order, limit=limit, offset=offset, **given)
+    return [record_from(kind, row) for row in found], total
 
 
 def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:

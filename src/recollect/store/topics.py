@@ -50,15 +50,8 @@ def listed(
 ) -> tuple[list[TopicRow], int]:
     where = f"AND merged_into IS NULL{_STATES[state]}"
     params = {"quiet": now - QUIET} if ":quiet" in where else {}
-    found = tx.rows(
-        f"SELECT {_COLUMNS} FROM topics WHERE space = :space {where} ORDER BY last_at DESC, id LIMIT :limit "
-        "OFFSET :offset",
-        limit=limit,
-        offset=offset,
-        **params,
-    )
-    total = tx.value(f"SELECT count(*) FROM topics WHERE space = :space {where}", **params)
-    return [_row(row, now) for row in found], int(total)
+    found, total = db.page(tx, "topics", _COLUMNS, where, "last_at DESC, id", limit=limit, offset=offset, **params)
+    return [_row(row, now) for row in found], total
 
 
 def get(tx: Tx, id: str, *, now: int) -> TopicRow:

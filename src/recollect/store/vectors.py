@@ -88,8 +88,7 @@ def known(tx: Tx, model: str) -> bool:
 
 def counts(tx: Tx, model: str) -> tuple[int, int]:
     """How many passages have vectors of a model, and how many wait."""
-    sql = "SELECT count(*) FROM passages WHERE space = :space AND doc > :reached"
-    waits = int(tx.value(sql, reached=_reach(tx, _number(tx, model))["reached"]))
+    waits = db.count(tx, "passages", "AND doc > :reached", reached=_reach(tx, _number(tx, model))["reached"])
     return passages.document_counts(tx, ())[0] - waits, waits
 
 

@@ -138,16 +138,7 @@ def propose_for_own_ring(ctx: Context) -> int:
     now, made = ctx.clock.now(), 0
     since = min(int(ctx.read(journal.state, _PROPOSED_UNTIL) or 0), now)  # it is later where the clock was ahead
     entries = ctx.read(sessions.entries_of_types, ("user",), limit=MOST_PROPOSED, since=since)
-    new, _ = ctx.read(
-        rows.listed,
-        status="active",
-        domain=None,
-        tag=None,
-        min_confidence=0,
-        sort="newest",
-        limit=ASKED_ABOUT,
-        offset=0,
-    )
+    new, _ = ctx.read(rows.listed, limit=ASKED_ABOUT)
     new = [one for one in new if one.created_at > since and one.trust != "external"]
     others = ctx.rings.count_elsewhere(lambda tx: [known_insight(tx, one, "agent") is not None for one in new])
     with ctx.db.write(ctx.space) as tx:

@@ -15,7 +15,7 @@ from recollect.core.choices import Trust
 from recollect.core.clock import HOUR
 from recollect.core.context import Actor, Context, Tx
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, Trouble
-from recollect.core.records import record, replace
+from recollect.core.records import check_choice, record, replace
 from recollect.store import db, events
 from recollect.store.files import content_hash
 
@@ -91,8 +91,7 @@ def new_token(
     `expires` is a time span such as 30d; without one the token is valid until it is revoked.
     """
     _refuse_agents(ctx, "make")
-    if channel not in TOKEN_CHANNELS:
-        raise BadInput(f"channel must be one of {', '.join(TOKEN_CHANNELS)}, not {channel!r}")
+    check_choice(channel, "channel", TOKEN_CHANNELS)
     scopes = tuple(dict.fromkeys(scopes)) or DEFAULT_SCOPES[channel]
     if wrong := [scope for scope in scopes if scope not in SCOPES_OF[channel]]:
         allowed = ", ".join(SCOPES_OF[channel])
