@@ -88,8 +88,7 @@ def learn(
     change = change or ctx.ids("change")
     judge, vector = judge_of(ctx), _meaning(ctx, new)
     if judge is not None:
-        with ctx.db.read(ctx.space) as tx:  # a judge takes its time, and its answers are cached: no writer waits for it
-            _compared(tx, new, judge, vector)
+        ctx.read(_compared, new, judge, vector)  # a judge takes its time; its answers are cached, so no writer waits
     with ctx.db.write(ctx.space) as tx:
         new = _with_sources(tx, ctx, new, now)
         compared = _compared(tx, new, judge, vector)

@@ -393,8 +393,7 @@ def tidy(ctx: Context, *, but: str = "") -> int:
             try:
                 made += turn(ctx, left, killed=ctx.read(sessions.is_over, session)) is not None
                 if not path:
-                    with ctx.db.write(ctx.space) as tx:
-                        sessions.read_up_to(tx, session.id, transcript=session.transcript, place=size)
+                    ctx.write(sessions.read_up_to, session.id, transcript=session.transcript, place=size)
                 break
             except SessionBusy:
                 if patience <= 0:

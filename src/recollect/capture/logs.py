@@ -292,8 +292,7 @@ def write_again(ctx: Context) -> list[str]:
                 parts[number] = parts[number].rstrip("\n") + "\n" * int(item.row.hash.partition(":")[2] or 1)
         text = "\n".join(parts)
         ctx.vault.replace(log_path(day), text, expect="" if before is None else content_hash(before))
-        with ctx.db.write(ctx.space) as tx:
-            read_in(tx, ctx, day)
+        ctx.write(read_in, ctx, day)
         written.append(log_path(day))
     return written
 

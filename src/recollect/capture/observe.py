@@ -85,8 +85,8 @@ def _unmarked(ctx: Context, given: TaskOutput) -> Found:
     rest = without_discoveries(given.output).strip()
     if len(rest) < WORTH_READING or ctx.actor.trust == "external" or ctx.models.provider("observe") is None:
         return ()
-    with ctx.db.write(ctx.space) as tx:  # a later answer needs what is known of the task
-        tasks.ensure_task(tx, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
+    # A later answer needs what is known of the task.
+    ctx.write(tasks.ensure_task, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
     return ask(ctx, observation(rest, given.task)).value
 
 
@@ -133,8 +133,7 @@ def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, 
         if isinstance(result, Captured):
             captured.append(result)
         learning, skipped = (None, result) if isinstance(result, str) else (result.learning.id, None)
-        with ctx.db.write(ctx.space) as tx:
-            tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
+        ctx.write(tasks.settle_discovery, discovery.id, learning=learning, skipped=skipped)
         discoveries.append(replace(discovery, learning_id=learning, skipped=skipped))
     return Observed(
         discoveries=tuple(discoveries),

@@ -92,15 +92,14 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     entry, repeated = _append(ctx, title, body)
     warning = ""
     try:
-        with ctx.db.write(ctx.space) as tx:
-            events.record(
-                tx,
-                ctx,
-                subject=id_of(entry),
-                what="staged.recurred" if repeated else ADDED,
-                new={"title": title} if repeated else {"title": title, "body": entry.body},
-                reason=f"redacted: {', '.join(redacted)}" if redacted else "",
-            )
+        ctx.write(
+            events.record,
+            ctx,
+            subject=id_of(entry),
+            what="staged.recurred" if repeated else ADDED,
+            new={"title": title} if repeated else {"title": title, "body": entry.body},
+            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
+        )
         refresh_passages(ctx)
     except RecollectError as trouble:  # the entry is in the file for good
         warning = not_searchable("The staged learning", trouble)
@@ -118,8 +117,7 @@ def adopt(ctx: Context, slug: str, *, on: bool = True) -> StagedEntry:
     body = entry.said if on else f"{EXTERNAL}\n{entry.body}"
     change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
     with after(f"The mark of {entry.slug} is changed", "Once that is fixed, run: recollect cycle"):
-        with ctx.db.write(ctx.space) as tx:
-            events.record(tx, ctx, subject=id_of(entry), what="staged.adopted" if on else "staged.disowned")
+        ctx.write(events.record, ctx, subject=id_of(entry), what="staged.adopted" if on else "staged.disowned")
         refresh_passages(ctx)
     return replace(entry, body=body)
 
@@ -130,8 +128,7 @@ def hold(ctx: Context, slug: str, *, on: bool = True) -> StagedEntry:
     entry = find_entry(ctx, slug)
     if entry.pending != on:
         change_file(ctx, lambda text: with_body(text, entry.title, entry.body, entry.held(on)))
-        with ctx.db.write(ctx.space) as tx:
-            events.record(tx, ctx, subject=id_of(entry), what="staged.held" if on else "staged.released")
+        ctx.write(events.record, ctx, subject=id_of(entry), what="staged.held" if on else "staged.released")
         refresh_passages(ctx)
     return replace(entry, body=entry.held(on)) if entry.pending != on else entry
 

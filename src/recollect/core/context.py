@@ -294,6 +294,10 @@ class Context:
         with self.db.read(self.space) as tx:
             return ask(tx, *args, **options)
 
+    def write(self, change: Callable[Concatenate[Tx, P], R], *args: P.args, **options: P.kwargs) -> R:
+        with self.db.write(self.space) as tx:
+            return change(tx, *args, **options)
+
     def as_one_change(self) -> Context:
         """The same, but all changes made with it share one id, so they are undone together."""
         change = self.ids("change")

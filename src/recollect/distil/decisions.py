@@ -137,8 +137,7 @@ def compact(ctx: Context) -> Compaction:
     prepared, waiting = decision_levels.prepare_wordings(ctx, lacking, limit)
     taught = wisdom(ctx)
     if reword_principles(ctx, taught, limit) != taught:
-        with ctx.db.write(ctx.space) as tx:
-            rows.forget_wisdom(tx)  # the next page is made with the new words
+        ctx.write(rows.forget_wisdom)  # the next page is made with the new words
     return Compaction(levels=levels, prepared=prepared, waiting=waiting)
 
 

@@ -280,8 +280,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     if before and before.source_key == key and not answered and files.intact(before) and not everything:
         return
     latest = list(months)[-LATEST:]
-    with files.ctx.db.read(files.ctx.space) as tx:
-        capsules = [unpack_digest(text) for text in journal.capsules(tx, latest)]
+    capsules = [unpack_digest(text) for text in files.ctx.read(journal.capsules, latest)]
     made = nodes.root_files(
         _past(files, {id: hashes for id, hashes in months.items() if id not in latest}),
         capsules,

@@ -77,9 +77,8 @@ class ModelSummaries:
     def renew(self) -> None:
         """Mark which nodes wait for a model, once one was configured or removed, or its prompt has changed."""
         made_by = " ".join([_version(), *sorted(self._configured)]) if self._configured else ""
-        with self._ctx.db.read(self._ctx.space) as tx:
-            if journal.state(tx, PROMPT_STATE) == made_by:
-                return
+        if self._ctx.read(journal.state, PROMPT_STATE) == made_by:
+            return
         with self._ctx.db.write(self._ctx.space) as tx:
             for level in LEVELS:
                 for generator in journal.generators(tx, level):

@@ -74,8 +74,7 @@ class Pass:
         )
 
     def run(self) -> None:
-        with self.ctx.db.read(self.ctx.space) as tx:
-            self.clock_behind = self.now < int(journal.state(tx, "last_run") or 0) - CLOCK_BEHIND
+        self.clock_behind = self.now < int(self.ctx.read(journal.state, "last_run") or 0) - CLOCK_BEHIND
         # With a clock that runs behind, no node becomes final.
         self.fixing_day = date.min if self.clock_behind else self.files.today
         self.models.renew()
@@ -295,8 +294,7 @@ def _above(period: Period) -> Iterator[Period]:
 
 def _damaged(files: NodeFiles, level: Level) -> set[Period]:
     """Nodes that are missing, edited, left in conflict or made by another tool."""
-    with files.ctx.db.read(files.ctx.space) as tx:
-        known = {row.id: row for row in journal.nodes_between(tx, level, date.min, date.max)}
+    known = {row.id: row for row in files.ctx.read(journal.nodes_between, level, date.min, date.max)}
     here = {period.id for name in files.ctx.vault.stamps(level) if (period := _period(level, name))}
     odd = {id for id in known.keys() | here if id not in known or id not in here or not files.intact(known[id])}
     return set(map(calendar.parse_period, odd))

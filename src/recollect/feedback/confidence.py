@@ -178,8 +178,7 @@ def notice(ctx: Context, session: str, turn: Turn) -> None:
         again = sum(at > one.injected_at for at in answers) > 1  # the last of them is this turn's
         sign = read_sign(learnings[one.learning_id], turn, again=again)
         if sign:
-            with ctx.db.write(ctx.space) as tx:
-                _sign(tx, ctx, one, sign)
+            ctx.write(_sign, ctx, one, sign)
 
 
 def _sign(tx: Tx, ctx: Context, shown: Injection, sign: Sign) -> None:

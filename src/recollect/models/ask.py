@@ -123,12 +123,10 @@ def cached_answer(ctx: Context, question: Ask[T], *, closing: bool = True) -> Mo
     try:
         found = ModelAnswer(value=check_answer(question, kept.answer), generator=kept.generator)
     except BadInput:  # the checks have changed since it was accepted
-        with ctx.db.write(ctx.space) as tx:
-            model_rows.forget_answers(tx, question.key)
+        ctx.write(model_rows.forget_answers, question.key)
         return None
     if waiting:
-        with ctx.db.write(ctx.space) as tx:
-            model_rows.close_ask(tx, question.id)
+        ctx.write(model_rows.close_ask, question.id)
     return found
 
 
@@ -237,29 +235,26 @@ def _wait_for_other_process(ctx: Context, question: Ask[T], seconds: float) -> M
         ctx.models.pause(POLL)
         if found := cached_answer(ctx, question):
             return found
-        with ctx.db.read(ctx.space) as tx:
-            if not model_rows.claimed_calls(tx, question.id, now=ctx.wall_clock.now()):
-                return cached_answer(ctx, question)
+        if not ctx.read(model_rows.claimed_calls, question.id, now=ctx.wall_clock.now()):
+            return cached_answer(ctx, question)
     return None
 
 
 def _open_ask(ctx: Context, question: Ask[T]) -> None:
-    with ctx.db.read(ctx.space) as tx:
-        if model_rows.get_ask(tx, question.id):
-            return
-    with ctx.db.write(ctx.space) as tx:
-        model_rows.put_ask(
-            tx,
-            OpenAsk(
-                id=question.id,
-                **vars(question.key),
-                prompt=question.prompt or question.kind,
-                subject=question.subject,
-                sources=tuple(question.sources),
-                max_tokens=question.max_tokens,
-                opened_at=ctx.clock.now(),
-            ),
-        )
+    if ctx.read(model_rows.get_ask, question.id):
+        return
+    ctx.write(
+        model_rows.put_ask,
+        OpenAsk(
+            id=question.id,
+            **vars(question.key),
+            prompt=question.prompt or question.kind,
+            subject=question.subject,
+            sources=tuple(question.sources),
+            max_tokens=question.max_tokens,
+            opened_at=ctx.clock.now(),
+        ),
+    )
 
 
 # Prompts

@@ -91,35 +91,31 @@ def claimed(ctx: Context, id: str, *, kind: str, generator: str, seconds: float)
     claim = ModelClaim(ctx=ctx, id=id, owner=ctx.ids("claim"), kind=kind, generator=generator)
     now = ctx.wall_clock.now()
     about = {"owner": claim.owner, "kind": kind, "generator": generator, "day": today(ctx)}
-    with ctx.db.write(ctx.space) as tx:
-        taken = model_rows.claim_call(tx, id, **about, now=now, until=now + round(seconds * 1000))
+    taken = ctx.write(model_rows.claim_call, id, **about, now=now, until=now + round(seconds * 1000))
     try:
         yield claim if taken else None
     finally:
         if taken:
-            with ctx.db.write(ctx.space) as tx:
-                model_rows.release_call(tx, id, owner=claim.owner)
+            ctx.write(model_rows.release_call, id, owner=claim.owner)
 
 
 def reserve_tokens(claim: ModelClaim, prompt: Prompt) -> bool:
     """Reserve the most that one call can use; False when the day's budget has less left."""
     ctx = claim.ctx
-    with ctx.db.write(ctx.space) as tx:
-        return model_rows.reserve_tokens(
-            tx,
-            claim.id,
-            owner=claim.owner,
-            day=today(ctx),
-            tokens=max_tokens_of(prompt),
-            budget=ctx.settings.models.daily_tokens,
-        )
+    return ctx.write(
+        model_rows.reserve_tokens,
+        claim.id,
+        owner=claim.owner,
+        day=today(ctx),
+        tokens=max_tokens_of(prompt),
+        budget=ctx.settings.models.daily_tokens,
+    )
 
 
 def settle_call(claim: ModelClaim, prompt: Prompt, said: Completion | None, *, billed: bool = False) -> Usage:
     """Count what a call used: by the provider's figures, else by ours; everything reserved when neither is known."""
     used = _used(claim, prompt, said, billed=billed)
-    with claim.ctx.db.write(claim.ctx.space) as tx:
-        model_rows.settle_usage(tx, claim.id, owner=claim.owner, used=used)
+    claim.ctx.write(model_rows.settle_usage, claim.id, owner=claim.owner, used=used)
     return used
 
 
@@ -132,8 +128,7 @@ def keep_answer(claim: ModelClaim, prompt: Prompt, said: Completion, key: Answer
 
 
 def count_fallback(ctx: Context, *, kind: str, generator: str) -> None:
-    with ctx.db.write(ctx.space) as tx:
-        model_rows.add_usage(tx, Usage(day=today(ctx), kind=kind, generator=generator, fallbacks=1))
+    ctx.write(model_rows.add_usage, Usage(day=today(ctx), kind=kind, generator=generator, fallbacks=1))
 
 
 def call_once(

@@ -137,8 +137,7 @@ def at_once(ctx: Context, embedder: Embedder) -> None:
             found = vectors.waiting(tx, embedder.name, limit=AT_ONCE + 1) if tx.keeps_vectors else []
         if 0 < len(found) <= AT_ONCE:
             made = _embedded(ctx, embedder, found)
-            with ctx.db.write(ctx.space) as tx:
-                vectors.put(tx, embedder.name, made, at=ctx.clock.now())
+            ctx.write(vectors.put, embedder.name, made, at=ctx.clock.now())
 
 
 def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: db.Lease) -> int:
@@ -169,8 +168,7 @@ def _maintain_index(ctx: Context, embedder: Embedder, lease: db.Lease, made: int
     ours = models.get(embedder.name)
     if ours is None or (made < MANY and now - ours.used_at < DAY):
         return ""
-    with ctx.db.write(ctx.space) as tx:
-        vectors.in_use(tx, embedder.name, at=now)
+    ctx.write(vectors.in_use, embedder.name, at=now)
     unused = [name for name, one in models.items() if one is not ours and one.used_at < now - UNUSED_DAYS * DAY]
     while unused:
         with ctx.db.write(ctx.space) as tx:

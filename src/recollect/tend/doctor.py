@@ -289,8 +289,7 @@ def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
 
 def rebuild_tree(ctx: Context, *, progress: Callable[[str, int, int], object] = lambda *_: None) -> Compacted:
     """Forget the logs and nodes and make every node again, with the same bytes."""
-    with ctx.db.write(ctx.space) as tx:
-        journal.forget_tree(tx)
+    ctx.write(journal.forget_tree)
     return compact(ctx, everything=True, asking=False, progress=progress)
 
 

@@ -82,8 +82,7 @@ def _take(ctx: Context, id: str, text: str) -> None:
         raise Refused("this ask was answered before; the next cycle uses that answer")
     question = _question(ctx, opened)
     if question is None or question.id != id:
-        with ctx.db.write(ctx.space) as tx:
-            model_rows.close_ask(tx, id)
+        ctx.write(model_rows.close_ask, id)
         raise Refused("stale: its source has changed; the next cycle asks again")
     text = redact_answer(question, text)
     check_answer(question, text)

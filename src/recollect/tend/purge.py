@@ -152,8 +152,7 @@ def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
 
 
 def count_secrets(ctx: Context, project: Project) -> dict[str, int]:
-    with ctx.db.read(ctx.space) as tx:
-        return dict(Counter(stored_secrets(ctx, tx, project).values()))
+    return dict(Counter(ctx.read(lambda tx: stored_secrets(ctx, tx, project)).values()))
 
 
 def target_of(ctx: Context, tx: Tx, project: Project, id: str | None, text: str | None, secrets: bool) -> Target:
@@ -215,8 +214,7 @@ def purge(
         target = target_of(ctx, tx, project, id, text, secrets)
         rows = _purge_rows(tx, ctx, target)
     files = tuple(dict.fromkeys(_mark_files(ctx, project, target)))
-    with ctx.db.write(ctx.space) as tx:
-        journal.hash_again(tx, lambda day, text: entries.remembered(day, text).hash)
+    ctx.write(journal.hash_again, lambda day, text: entries.remembered(day, text).hash)
     if rebuild_tree(ctx).held:  # what was derived from the logs may quote anything
         raise Refused(
             "The text is gone from rows and files, but another process holds the tree, or was killed there less than "
@@ -331,8 +329,7 @@ def _mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]
         if (place := target.path(path)) != path:
             vault.replace(place, after)
             vault.delete(path)
-        with ctx.db.write(ctx.space) as tx:
-            theme_rows.file_rewritten(tx, content_hash(before), content_hash(after))
+        ctx.write(theme_rows.file_rewritten, content_hash(before), content_hash(after))
         yield shown.removesuffix(path) + place
     for file, marked in _json_files(project, target):
         write_path(file, marked, mode=0o600)

@@ -180,8 +180,7 @@ def why_staged(ctx: Context, id: str) -> FileExplanation:
     file = ctx.settings.staging.file
     if found := stage.said(ctx).entry(id.removeprefix("staged/")):
         return _in_file(ctx, id, found.title, file, [("line", str(found.first + 1))])
-    with ctx.db.read(ctx.space) as tx:
-        left = [event for event in events.of(tx, id) if "title" in (event.old or event.new)]
+    left = [event for event in ctx.read(events.of, id) if "title" in (event.old or event.new)]
     if not left:
         raise NotFound(f"There is no {id}. List the staged entries with `recollect staged list`")
     last = left[-1]
@@ -192,8 +191,7 @@ def why_staged(ctx: Context, id: str) -> FileExplanation:
 def why_finding(ctx: Context, id: str) -> FileExplanation:
     found = findings.get(ctx, id)
     file = next(file for file in findings.survey(ctx).files if file.work_id == found.work_id)
-    with ctx.db.read(ctx.space) as tx:
-        themed = [f"theme/{one.theme.name}" for one in themes.everything(tx) if found.id in one.theme.findings]
+    themed = [f"theme/{one.theme.name}" for one in ctx.read(themes.everything) if found.id in one.theme.findings]
     facts = [
         ("work unit", found.work_id),
         ("noticed", file.timestamp),
@@ -221,6 +219,5 @@ def why_topic(ctx: Context, id: str) -> FileExplanation:
 
 
 def _in_file(ctx: Context, id: str, title: str, file: str, facts: Sequence[tuple[str, str]]) -> FileExplanation:
-    with ctx.db.read(ctx.space) as tx:
-        happened = tuple(events.of(tx, id))
+    happened = tuple(ctx.read(events.of, id))
     return FileExplanation(id=id, title=title, file=file, trust="agent", facts=tuple(facts), events=happened)
