@@ -336,16 +336,15 @@ def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
     )
     now = next(each for each in sections(after) if each.first == section.first)
     ctx.worktree.replace(path, after, expect=content_hash(text))
-    with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx,
-            ctx,
-            subject=item.other,
-            what=SETTLED,
-            old={"title": section.title, "text": section.text, "level": section.level},
-            new={"entry": item.subject, "title": now.title, "text": now.text},
-            reason=f"inbox {item.number}: {verb}",
-        )
+    ctx.write(
+        events.record,
+        ctx,
+        subject=item.other,
+        what=SETTLED,
+        old={"title": section.title, "text": section.text, "level": section.level},
+        new={"entry": item.subject, "title": now.title, "text": now.text},
+        reason=f"inbox {item.number}: {verb}",
+    )
     staged.remove_entry(ctx, entry, "consolidated", f"{path}#{slug}", f"inbox: {verb}")
     refresh_passages(ctx)
     staged.write_index(ctx)

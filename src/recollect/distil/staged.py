@@ -185,16 +185,15 @@ class EntryOutcome:
 def remove_entry(ctx: Context, entry: StagedEntry, fate: Fate, where: str, reason: str, *, left: str = "") -> None:
     """Record an entry and what became of it, then take it out of the staging file, all but the body that is `left`."""
     title, body = entry.title, entry.body
-    with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx,
-            ctx,
-            subject=id_of(entry),
-            what=REMOVED,
-            old={"title": title, "body": body},
-            new={"fate": fate, "where": where, **({"left": left} if left else {})},
-            reason=reason,
-        )
+    ctx.write(
+        events.record,
+        ctx,
+        subject=id_of(entry),
+        what=REMOVED,
+        old={"title": title, "body": body},
+        new={"fate": fate, "where": where, **({"left": left} if left else {})},
+        reason=reason,
+    )
     change_file(ctx, lambda text: with_body(text, title, body, left) if left else without_entry(text, title, body))
 
 
