@@ -115,14 +115,14 @@ _AFTER_WHO = r"(?<=\w )(?:hit|left)"  # "Left-align numbers", "Hit the cache fir
 _MISHAPS = ("broke", "forgot", "lost", "had", "threw", "fell", "took", "went", "saw", "came", "gave", _AFTER_WHO)
 _WORK = ("found", "ran", "spent", "got", "made", "did", "wrote", "sent", "built", "began", "met", "spoke")
 _NO_DEED = (
-    "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed",
+    "bleed", "bred", "embed", "exceed", "feed", "heed", "need", "proceed", "seed", "shed", "speed", "succeed", "used",
     "automated", "based", "cached", "centralised", "centralized", "distributed", "encrypted", "hosted", "hashed",
     "limited", "managed", "named", "nested", "required", "shared", "signed", "structured", "trusted", "typed",
     "unified",
 )  # fmt: skip
 """Words in -ed that begin a rule rather than a report."""
 # Not before a hyphen: "Built-in types come first".
-PAST = rf"(?:{_any(_MISHAPS, _WORK)}|(?!{_any(_NO_DEED)}\b)\w{{3,}}ed)(?!-)"
+PAST = rf"(?:{_any(_MISHAPS, _WORK)}|(?!{_any(_NO_DEED)}\b)\w{{2,}}ed)(?!-)"
 
 # "Sorted keys make diffs readable" begins with an adjective: a plural noun and its verb follow.
 _DETERMINED = r"(?:the|an?|all|both|some|our|my|its|their|his|her|this|that|these|those|two|three|several|many|\d+)\b"
@@ -174,7 +174,7 @@ _HAPPENED = lazy(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{PAST}\b{_REPORTS_TELLS
 
 # When a text was noted says nothing of whether it is a rule: "Learned 12.03.2026: quote all paths".
 _WHEN = (
-    r"(?:today|yesterday|(?:this|last) \w+|\d+[-./]\d+[-./]\d+"
+    r"(?:today|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:this|last) \w+|\d+[-./]\d+[-./]\d+"
     r"|(?:\d+\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?: \d+)*)"
 )
 _NOTED = lazy(

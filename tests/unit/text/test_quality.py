@@ -121,6 +121,11 @@ def test_a_rule_in_a_language_we_have_no_words_of_is_not_refused_for_that(rule: 
         ("12 March: the deploy failed", "incident"),
         ("Yesterday: the deploy failed", "incident"),
         ("Today the build broke", "incident"),
+        ("On Monday the runner died", "incident"),
+        ("On Tuesday the certificate expired", "incident"),
+        ("On Friday never deploy", ""),
+        ("On Mondays the runner restarts", ""),
+        ("On Monday tied scores count twice", ""),
     ],
 )
 def test_a_date_before_a_rule_makes_it_no_incident_and_before_an_event_no_rule(title: str, flaw: str) -> None:
