@@ -54,10 +54,25 @@ def test_a_reference_keeps_its_pointer_and_one_line():
         ("- decisions: integer cents", "decision"),
         ("- outcome: live for tenant 17", "done"),
         ("- outcome: in progress, tests remain", "open"),
+        ("**Next step:** embed the fonts", "open"),
+        ("Status: **IN PROGRESS** - the relay refuses the key", "open"),
+        ("The relay key is not yet configured", "open"),
+        ("Should we close the alert that is still pending?", "note"),
+        ("The import no longer waits for pending rows", "note"),
+        ("A row that is not yet written is skipped", "note"),
+        ("Remaining items:", "note"),
+        ("Fixed the remaining problems of the import", "done"),
+        ("First we need to check the config", "note"),
     ],
 )
 def test_project_sentences_go_to_their_section(line: str, section: str):
     assert [found for found, _ in said(f"## T\n{line}\n")] == [section]
+
+
+def test_what_a_request_leaves_open_its_answer_is_about():
+    asked = "## T\n- request: Still need to handle two VAT rates.\n"
+    assert ("open", "Still need to handle two VAT rates.") in said(asked)
+    assert all(section != "open" for section, _ in said(asked + "- outcome: Both rates are on the note.\n"))
 
 
 def test_code_and_stack_traces_stay_in_the_log_and_the_error_line_survives():
