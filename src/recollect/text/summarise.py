@@ -7,6 +7,7 @@ their length. Knows nothing about files, levels or models.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -21,17 +22,14 @@ from recollect.text.tokens import plain_words, terms
 TEXT_CHARS = 320  # what is kept of a point that is neither a person's word nor a reference
 Density = Callable[[str], float]
 HALF = 0.5  # of an open item's words, which a result that settles it says again
+THIRD = 1 / 3  # of the words of a sentence that says "closed", which are the item's
 SAME = 0.75  # share of terms from which two points say the same
 
 _PRIORS: dict[Section, float] = {"decision": 1.3, "open": 1.2, "lesson": 1.2, "done": 1.0, "note": 0.6}
 _CLOSES = lazy(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
-_REPORTS = lazy(
-    r"(?i)\b(?:\w{2,}ed|done|gone|(?:re)?(?:built|wrote|written)|made|sent|ran|put|set|cut|split|kept|took|taken|"
-    r"found|went|chose|chosen|works?|pass(?:es)?|green|live|ready|now|(?:is|are) in|in place)\b|"
-    r"[\u0370-\u1fff\u3040-\ud7ff]"
-)
 _NO_RESULT = lazy(  # a question, a failure, a plan
-    r"(?i)\?\W*$|n['’]t\b|['’]ll\b|\b(?:not|never|nothing|no|can|could|cannot|unable|fail\w*|refused|rejected|"
+    r"(?i)\?\W*$|^\W*(?:let(?:['’]?s| me)|consider|here['’]s what)\b|"
+    r"n['’]t\b|['’]ll\b|\b(?:not|never|nothing|no|can|could|cannot|unable|fail\w*|refused|rejected|"
     r"timed out|revert(?:ed)?|tried|attempt\w*|will|shall|should|would|may|might|must|next|tomorrow|plan\w*|propos\w*|"
     r"options?|need\w*|required|want\w*|wait\w*|blocked|postponed|deferred|skipped|still|yet|left|to be|if|half)\b"
 )
@@ -139,13 +137,16 @@ def settles(result: str, items: Sequence[str], *, any_all: bool = True) -> list[
     is_line, found = result.startswith(DONE), list[int]()
     words = [frozenset(terms(item)) for item in items]
     for sentence in map(str.strip, [result.removeprefix(DONE)] if is_line else split_sentences(result)):
-        if not is_line and (_NO_RESULT.search(sentence) or not _REPORTS.search(sentence)):
+        if not is_line and _NO_RESULT.search(sentence):
             continue
         found += range(len(items)) if any_all and _ALL.fullmatch(sentence) else ()
-        said, numbers, closes = frozenset(terms(sentence)), {*_NUMBERED.findall(sentence)}, _CLOSES.search(sentence)
+        said, numbers = frozenset(terms(sentence)), {*_NUMBERED.findall(sentence)}
+        # "The button shipped" names an item by one word; "set the status to done and pushed the files" names no files.
+        few = THIRD * len({*terms(_CLOSES.sub("", sentence))}) if _CLOSES.search(sentence) else math.inf
         shared = [each & said for each in words]
         for place, both in enumerate(shared):
-            enough = closes or len(both) >= max(min(HALF * len(words[place]), len(said)), min(2, len(words[place])))
+            half = max(min(HALF * len(words[place]), len(said)), min(2, len(words[place])))
+            enough = len(both) >= min(half, few)
             if is_line and both and not enough:
                 verb, _, others = items[place].partition(" ")
                 rest = frozenset(terms(others)) if verb.casefold() in VERBS else words[place]

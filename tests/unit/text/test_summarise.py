@@ -133,6 +133,9 @@ def test_the_same_statement_twice_becomes_one_line_with_both_sources():
         ("2026-03-03", "the button shipped", False),
         ("2026-03-03", "the search shipped", True),
         ("2026-03-03", "there is a button for the docs", True),
+        ("2026-03-03", "set the status of the button's ticket to done and pushed all changes to the remote", True),
+        ("2026-03-03", "the replay button is in the cart view", False),
+        ("2026-03-03", "Let me look at the replay button again", True),
     ],
 )
 def test_an_open_item_goes_when_what_it_names_is_closed_later(day: str, text: str, is_open: bool):
