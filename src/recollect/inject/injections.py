@@ -5,16 +5,13 @@ Separate from choosing, because the start of a session remembers too and searche
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from recollect.core.context import Context, Tx
+from recollect.core.learning import SessionEvent, TaskInjection
 from recollect.core.trust import check_may
 from recollect.store import events, tasks
 from recollect.text.storable import storable_record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recollect.core.context import Context, Tx
-    from recollect.core.learning import SessionEvent, TaskInjection
 
 
 def remember_task(ctx: Context, given: TaskInjection, *, change: str) -> None:

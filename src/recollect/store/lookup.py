@@ -7,17 +7,13 @@ them. Nothing in a text is syntax.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
+from recollect.core.context import Tx
 from recollect.core.records import record
 from recollect.store import passages
 from recollect.text.storable import clean
 from recollect.text.tokens import terms as terms_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from recollect.core.context import Tx
 
 QUERY_CHARACTERS = 20_000  # of a text that are looked at; its first 400 terms are within a tenth of that
 COUNTED_TERMS = 400  # distinct terms of a text that are looked at, in order of appearance

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 from datetime import date
 
+from recollect.core.learning import Learning
 from recollect.core.records import thousandths
 from recollect.text.markdown import close_fence, lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from recollect.core.learning import Learning
 
 HEADING = "## Relevant Learnings (from past outcomes)"
 END_MARK = "_End of relevant learnings._"

@@ -1,6 +1,6 @@
 """The shapes of secrets: tokens known by a vendor's prefix, and values known by the name, URL or header beside them.
 
-The table is `data/secrets.txt`; here are the parts that its patterns share, and the guards that tell a secret from what
+The table is `data/secrets.txt`, with the parts that patterns share; here are the guards that tell a secret from what
 people write in its place: most values beside a secret's name in code are names, types, lookups and labels. Patterns are
 RE2 over the bytes of a text and see ASCII. The part to hide is the first group that took part in the match, or the
 whole match. A class that takes in non-ASCII bytes has no upper length, else a match could end inside a character; nor
@@ -166,55 +166,7 @@ def _random_letters(value: str) -> bool:
     return value.isalpha() and len(value) >= 16 and bits(value) >= 25
 
 
-# What patterns of the table share. A part may hold parts that come after it.
-_PARTS = {
-    "<quoted 4>": _quoted(4),
-    "<quoted 6>": _quoted(6),
-    "<quoted 12>": _quoted(12),
-    "<bare 6>": _bare(6),
-    "<bare 8>": _bare(8),
-    "<bare 12>": _bare(12),
-    "<pem begin>": r"-----BEGIN (?:<secret block>)-----",
-    "<pem end>": r"-----END (?:<secret block>)-----",
-    "<secret block>": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1",
-    "<pem break>": r"(?:\s|\\{1,8}[nrt]|[\"'+,|>]){1,16}",
-    "<pem header>": r"[A-Za-z-]{3,20}: [A-Za-z0-9,. -]{1,100}",
-    "<password>": r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|"
-    r"wachtwoord|has\xc5\x82o|heslo|l\xc3\xb6senord|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|"
-    r"\xe5\xaf\x86\xe7\xa0\x81"
-    r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)<stage>",
-    "<key>": r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application"
-    r"|functions?|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|"
-    r"deploy|bot|server|sdk"
-    r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
-    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|schl\xc3\xbcssel|(?-i:\b_auth|"
-    r"[A-Z]_AUTH|KEY_PRIVATE|_COOKIE))<stage>",
-    "<stage>": r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?",
-    # The characters between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
-    "<assign>": r"<quote>?\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}"
-    r"(?:[|>]-?\n\s{1,12})?",
-    # "the password for the lab is …", and so in the languages of its neighbours; "I set the password to …"
-    "<is>": r"(?:[ \t]{1,4}(?:for|of|to|on|at|in|from|do|de|du|des|del|della|der|do|da|f\xc3\xbcr|vom|zum|we|you|"
-    r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
-    r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?",
-    # Where a token without a telling prefix may begin: at a word's edge, after an escaped line break, after %3D.
-    "<edge>": r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2})",
-    # The same for tokens that a long base64 text may hold by chance.
-    "<apart>": r"(?:(?m:^)[+-]?|[^A-Za-z0-9+/_-]|\\[nrt]|%[0-9A-Fa-f]{2})",
-    "<uuid>": r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
-    # Characters as they are, as JSON escapes them and as a URL does.
-    "<base64>": r"(?:[A-Za-z0-9+/]|\\{1,4}/|%2[BbFf])",
-    "<pad>": r"(?:=|%3[Dd]){0,2}",
-    "<slash>": r"(?:\\{0,4}/|%2[Ff])",
-    "<colon>": r"(?::|%3[Aa])",
-    "<dollar>": r"(?:\$|%24)",
-    "<tilde>": r"(?:~|%7[Ee])",
-    "<at>": r"(?:@|%40)",
-    "<break>": r"(?:[\s+>|]|\\{1,4}[nrt]){1,16}",
-    "<space>": r"(?:[ \t]|%20|\+){1,4}",
-    "<quote>": r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])",
-    "<word>": r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|[_-]auth|credentials?|private)",
-}
+_LEAST = (4, 6, 8, 12)  # characters of a value that a pattern may ask for
 _HINTS = {
     "<password>": "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord "
     "\u043f\u0430\u0440 \u5bc6\u7801",
@@ -232,10 +184,10 @@ _GUARDS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def _shape(row: str) -> Shape:
+def _shape(row: str, parts: dict[str, str]) -> Shape:
     kind, hints, pattern, *more = row.split("  ")
     guard, _, named = more[0].partition(" ") if more else ("not_a_placeholder", "", "")
-    for name, part in _PARTS.items():
+    for name, part in parts.items():
         pattern = pattern.replace(name, part)
     return Shape(
         kind=kind,
@@ -251,11 +203,23 @@ def _rows() -> Iterator[str]:
     for line in (Path(__file__).parent / "data" / "secrets.txt").read_text("ascii").splitlines():
         if line.startswith("    "):
             row += ("  " if row.count("  ") == 1 else "") + line[4:]
-            continue
-        if row:
+        elif not line.startswith("#"):
             yield row
-        row = line
+            row = line
     yield row
 
 
-SHAPES: tuple[Shape, ...] = tuple(map(_shape, _rows()))
+def _shapes() -> Iterator[Shape]:
+    """A row that begins with a name in angle brackets is a part, which may hold parts that come after it."""
+    parts = {
+        f"<{name} {least}>": made(least) for name, made in (("quoted", _quoted), ("bare", _bare)) for least in _LEAST
+    }
+    for row in filter(None, _rows()):
+        if row.startswith("<"):
+            name, _, part = row.partition(">")
+            parts[f"{name}>"] = part.removeprefix(" ")
+        else:
+            yield _shape(row, parts)
+
+
+SHAPES: tuple[Shape, ...] = tuple(_shapes())

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from recollect.core.journal import BROKE_OFF, FIELDS
@@ -21,10 +22,6 @@ from recollect.text.frame import one_line
 from recollect.text.markdown import lazy
 from recollect.text.markers import VERBS
 from recollect.text.tokens import NOISE, terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 FEW_TERMS = 4  # an entry with fewer says too little to be about something: "yes", "run the tests"
 COMPARED_TERMS = 300  # of an entry, in order: its title, its request and the beginning of its answer
