@@ -114,8 +114,10 @@ def test_a_heading_of_a_person_is_a_topic_and_a_sentence_is_not(at: Turns) -> No
         "## Billing exports\n\nThey are weekly now.\n\n## Why do exports, of all things, run twice?\n\nA cron job.\n",
     )
     at.memory.journal.days()
-    assert "Billing exports" in at.rows()
-    assert not any(name.startswith("Why") for name in at.rows())
+    assert {name: row.named_by for name, row in at.rows().items()} == {
+        "Billing exports": "person",
+        "Why do exports, of all things, run twice?": "offline",  # a name that it makes itself, and may change
+    }
 
 
 def test_a_temporary_entry_makes_no_topic(at: Turns) -> None:
@@ -594,6 +596,22 @@ def test_a_done_line_of_a_new_session_finds_the_topic_that_waits_for_it(at: Turn
     assert at.turn("s-3", "Please look at the pool", "Moved them.\nDONE: counters are in Redis") == "Login limits"
     assert at.rows()["Login limits"].state == "done"
     assert both(at)[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_open"),
+    [("the counters are stored in Redis", False), ("counters", True), ("tests added, Redis is up", True)],
+)
+def test_a_done_line_settles_another_topic_than_that_of_its_session(at: Turns, line: str, is_open: bool) -> None:
+    at.turn("s-1", "Add rate limiting to login", OPENED)
+    at.turn(
+        "s-2", "Rotate the signing keys", "TOPIC: Key rotation\nProduction is rotated.\nOPEN: rotate the staging keys"
+    )
+    name = at.turn("s-2", "And the counters of yesterday?", f"That is in.\nDONE: {line}")
+    assert name == ("Key rotation" if is_open else "Login limits")
+    assert [OPENED[-29:] in text for text in both(at)] == [is_open, is_open]
+    assert at.turn("s-2", "Now rotate the staging keys", "DONE: rotated the staging keys") == "Key rotation"
+    assert "rotate the staging keys" not in told(at.memory).get("Left open", "")
 
 
 def test_a_done_topic_is_told_by_its_result(at: Turns) -> None:

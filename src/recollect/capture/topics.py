@@ -75,7 +75,7 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     ours = entry.trust != "external"
     named = chosen = _named(tx, ctx, one, states.topic) if ours else None
     nearest = _nearest(tx, one, stored.doc)
-    chosen = chosen or _of_session(tx, one) or _waiting_for(tx, one, states.done if ours else (), nearest) or nearest
+    chosen = chosen or _of_work(tx, one, states.done if ours else (), nearest) or nearest
     if chosen is None and ours:
         own = (asked and not continues) or not text.is_thin(one.said)
         chosen = _begun(tx, ctx, one, alone=bool(asked) and not continues) if own else _work_before(tx, one)
@@ -122,14 +122,18 @@ def _of_session(tx: Tx, one: _Found) -> str | None:
     return next((topic for _, topic in rows.last_of(tx, session=session)), None) if session else None
 
 
-def _waiting_for(tx: Tx, one: _Found, done: Sequence[str], nearest: str | None) -> str | None:
-    """The living topic with an open item that DONE lines settle: the only one, or of several the nearest."""
-    found = []
+def _of_work(tx: Tx, one: _Found, done: Sequence[str], nearest: str | None) -> str | None:
+    """The topic with an open item that DONE lines settle: that of the session, or another living one, if it is the only
+    one or the nearest; in a session with a topic only where a line says half of the item. Else that of the session."""
+    own, found = _of_session(tx, one), list[str]()
     for row in rows.listed(tx, now=one.said.at, state="open", limit=LIVING)[0] if done else ():
-        items = left_open(each.text for each in reversed(sessions.entries_of(tx, row.id, OPEN_AMONG)))
-        if any(settles(f"{DONE}{line}", [item for _, item in items], any_all=False) for line in done):
+        items = [
+            item for _, item in left_open(each.text for each in reversed(sessions.entries_of(tx, row.id, OPEN_AMONG)))
+        ]
+        mark = DONE if own in (None, row.id) else ""
+        if any(settles(f"{mark}{line}", items, any_all=False) for line in done):
             found.append(row.id)
-    return found[0] if len(found) == 1 else nearest if nearest in found else None
+    return own if own in found else found[0] if len(found) == 1 else nearest if nearest in found else own
 
 
 def _work_before(tx: Tx, one: _Found) -> str | None:
