@@ -587,10 +587,13 @@ def test_themes_are_gathered_renamed_and_a_finding_becomes_a_learning(site: Site
     assert "/learnings/learn_" in site.page.url
 
 
+BUILDS = "# Builds\n\n## Caching\n\nKeep build caches small and keyed by content.\n"
+
+
 def test_staging_shows_ages_and_the_diff_and_consolidates(site: Site, tmp_path: Path, clock: ScriptedClock) -> None:
     repo = Repo(tmp_path / "project")
     day = date(2026, 1, 5)
-    repo.commit(day, {"docs/builds.md": "# Builds\n\n## Caching\n\nKeep build caches small and keyed by content.\n"})
+    repo.commit(day, {"docs/builds.md": BUILDS})
     for number, topic in enumerate(
         ("lock files", "compiler flags", "base images", "test shards", "artefact names", "logs", "target triples")
     ):
@@ -674,6 +677,25 @@ def test_many_staged_rules_are_paged_and_an_action_keeps_the_place(site: Site) -
     assert "Took out" in site.page.inner_text("#notices")
     site.press("Undo")
     assert site.page.url.endswith("/staging?offset=25")
+
+
+def test_two_lists_of_a_page_keep_each_others_place(site: Site, tmp_path: Path) -> None:
+    repo, day = Repo(tmp_path / "project"), date(2026, 1, 5)
+    words = "lock flag image shard log target package mirror token cache queue".split()
+    rules = [f"## When the {one} of a {other} changes, build the {other} again\n\nIts {one} was stale twice.\n"
+             for one in words for other in words if one != other]  # fmt: skip
+    staged = site.memory.context.settings.staging.file
+    repo.commit(day, {"docs/builds.md": BUILDS, staged: "# Learnings\n\n" + "\n".join(rules)})
+    for number in range(40):
+        repo.commit(day + timedelta(days=1 + number))
+    site.go("/staging")
+    ready = site.page.get_by_role("navigation", name="Pages of what is ready")
+    listed = site.page.get_by_role("navigation", name="Pages of what is staged")
+    ready.get_by_role("link", name="Next").click()
+    listed.get_by_role("link", name="Last").click()
+    site.page.wait_for_url("**/staging?offset=100&ready=25")
+    assert "page 2 of" in ready.inner_text()
+    assert "page 5 of 5" in listed.inner_text()
 
 
 def test_no_name_of_a_theme_hides_a_page_or_is_hidden(site: Site, memory: Memory) -> None:

@@ -512,8 +512,7 @@ def test_a_level_is_looked_for_before_the_page_is_cut(memory: Memory, clock: Scr
     rest, _ = memory.decisions.query(text, level="summary", limit=2, offset=2)
     assert {hit.id for hit in (*first, *rest)} == set(old)
     assert len(first) == 2
-    if not text:
-        assert memory.decisions.query(level="summary", limit=1)[1] == 3
+    assert memory.decisions.query(text, level="summary", limit=1)[1] == 3
     with pytest.raises(BadInput, match="level must be one of"):
         memory.decisions.query(text, level="deep")
 

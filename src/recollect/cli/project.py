@@ -402,7 +402,7 @@ def list_(memory: Memory) -> Output:
 @click.argument("name")
 @answers
 def revoke(memory: Memory, name: str) -> Output:
-    """Revoke a token by its name or id."""
+    """Revoke a token by its name or id. It cannot be undone; its program needs a new one."""
     gone = memory.tokens.revoke(name)
     return Output(gone, f"revoked {gone.name}")
 

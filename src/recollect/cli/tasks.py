@@ -45,7 +45,7 @@ def brief(memory: Memory, host: str) -> Output:
 def last(memory: Memory, host: str | None) -> Output:
     """Show what the last session was given, prompt by prompt, and why; and how to correct it."""
     found = memory.sessions.last(host or "")
-    lines = [f"session {found.id} of {found.host}, begun {iso(found.began_at)}"]
+    lines = [f"session {found.id} of {found.host}, begun {iso(found.began_at)}; reasons are judged as of now"]
     for each in found.events:
         lines.append(f"\n{iso(each.at)} {each.event}" + (f": {shorten(each.prompt, 100)}" if each.prompt else ""))
         why = {one.id: one for one in each.considered}

@@ -13,7 +13,7 @@ from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.decision import ACTUAL, Decision, Policies, policies_of
 from recollect.core.errors import BadInput, Trouble
-from recollect.core.records import check_page, checked, plain, record
+from recollect.core.records import MOST, check_page, checked, plain, record
 from recollect.core.trust import check_may
 from recollect.distil import decision_levels
 from recollect.distil.decision_levels import (
@@ -242,7 +242,7 @@ def query(
     **fields: Any,
 ) -> tuple[list[DecisionHit], int]:
     """Decisions that match `text` and fields of DecisionFilter, best first; without a text the newest. Each is as long
-    as its age allows, or `whole`."""
+    as its age allows, or `whole`. Of a text the best thousand are counted, more only to reach a page behind them."""
     check_page(limit, offset)
     check_level(level)
     wanted = checked(DecisionFilter, fields)
@@ -259,8 +259,8 @@ def query(
 
         if text.strip():
             among = Candidates(wanted=Narrow(kinds=(KIND,)), keep=passing)
-            scored = best(tx, ask(tx, text), among, limit=limit + offset)
-            found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
+            scored = best(tx, ask(tx, text), among, limit=max(MOST, limit + offset))
+            found = rows.many(tx, [hit.passage.id for hit in scored][offset : offset + limit])
             total = len(scored)
         elif level is not None:
             there = [one for one in rows.walk(tx, wanted) if level_now(one) == level]

@@ -47,14 +47,10 @@ def decisions(
     due = found.review_queue(due_only=True)
     ages = {one.decision.id: one.age_days for one in due}
     if show == DUE:
-        rows, total = [one.decision for one in due], len(due)
+        rows, total = [one.decision for one in due[offset : offset + ROWS]], len(due)
         levels: dict[str, str] = {}
-        rows = rows[offset : offset + ROWS]
     else:
-        # With words, a query counts what it looked at: all that may match, or the best thousand.
-        window = {"limit": MOST} if q.strip() else {"limit": ROWS, "offset": offset}
-        hits, total = found.query(q, level=show or None, whole=True, **window, **fields)
-        hits = hits[offset : offset + ROWS] if q.strip() else hits
+        hits, total = found.query(q, level=show or None, whole=True, limit=ROWS, offset=offset, **fields)
         rows = [hit.decision for hit in hits if isinstance(hit.decision, Decision)]
         levels = {hit.id: hit.level for hit in hits}
     return base.page(

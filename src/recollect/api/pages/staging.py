@@ -116,6 +116,9 @@ def _staging(
         unknown = str(reason)
         ages = visit.memory.staging.undated()
     found = ages.entries[offset : offset + ROWS]
+    outcomes = len(plan.outcomes) if plan else 0
+    ready = min(ready, max(0, outcomes - 1) // ROWS * ROWS)  # what was last on its page may be held back by now
+    address = base.addressed("/staging", {"offset": offset, "ready": ready})
     return base.page(
         "staging.html",
         visit,
@@ -125,8 +128,8 @@ def _staging(
         ages=ages,
         plan=plan,
         ready=ready,
-        ready_address=lambda offset: f"/staging?ready={offset}",
-        **base.paged(found, len(ages.entries), offset, ROWS, base.addressed("/staging", {})),
+        ready_address=lambda offset: address(ready=offset),
+        **base.paged(found, len(ages.entries), offset, ROWS, address),
         held={each.slug: each.reason for each in plan.held} if plan else {},
         unknown=unknown,
         typed=typed,
