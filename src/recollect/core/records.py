@@ -105,10 +105,7 @@ def as_record(given: T | None, cls: type[T], fields: dict[str, Any]) -> T:
 
 
 def made(cls: type[T], values: dict[str, Any]) -> T:
-    """A record made of complete values, such as a table's row, without any check.
-
-    It takes a third of the time of a checked record, and the ranking makes hundreds.
-    """
+    """A record made of a table's row, without any check: a third of the time, and the ranking makes hundreds."""
     one = cls.__new__(cls)
     _set(one, "__dict__", values)
     return one
@@ -169,10 +166,7 @@ def _refuse(self: Any, name: str, *_: object) -> NoReturn:
 
 
 def plain(value: Any, name: str = "") -> Any:
-    """Records and containers in the form that `json.dumps` takes.
-
-    A field called `at` or ending in `_at` is a time: it becomes ISO 8601 in UTC, on every surface.
-    """
+    """Records and containers for `json.dumps`; a number called `at` or `…_at` is a time and becomes ISO 8601 in UTC."""
     kind = type(value)
     if kind in _AS_THEY_ARE:  # nearly every field of a long list, so checked first
         return value
@@ -210,10 +204,7 @@ else:
 
 
 def loads(text: str) -> Any:
-    """Read JSON that we wrote. `json` itself compiles six patterns on import, which a hook cannot wait for.
-
-    Text before or after the value is refused, and so are values nested too deeply to be ours.
-    """
+    """Read JSON that we wrote, and nothing around it. `json` compiles six patterns on import, and a hook waits."""
     try:
         value, end = _scan(text, 0)
     except (StopIteration, RecursionError):

@@ -234,10 +234,8 @@ GUARDED = frozenset(
 
 
 def check_order(settings: Settings) -> Settings:
-    """Refuse a floor above its ceiling, once all sources are merged: each may set one of the two.
-
-    The default of `inject.explore_from` may be above a lowered `min_confidence`: then nothing is tried.
-    """
+    """Refuse a floor above its ceiling, once all sources are merged. The default of `inject.explore_from` may be above
+    a lowered `min_confidence`: then nothing is tried."""
     for section, low, high in _ORDERED:
         values = getattr(settings, section)
         least, most = getattr(values, low), getattr(values, high)

@@ -182,11 +182,8 @@ def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) ->
 
 
 def open_vault(project: Project, db: Db) -> Vault:
-    """The vault of a store: a folder beside the embedded store, a table in a server's.
-
-    Findings in a folder of the repository stay there with either store, and so do the raw words that a team shares.
-    What is derived from them is not shared, because every session would change it.
-    """
+    """A folder beside the embedded store, a table in a server's. Findings in a folder of the repository, and raw words
+    that a team shares, stay there; what is derived from them is not shared, because every session would change it."""
     from recollect.store.vault import FolderVault
 
     lock = project.data / "vault.lock"

@@ -191,11 +191,8 @@ def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
 
 
 def replay(ctx: Context, project: Project) -> int:
-    """Do what waits, oldest first; returns the number of writes done.
-
-    When the store cannot be written, the replay ends, and that counts for no record as a try. One process replays at a
-    time: otherwise two would count the same try twice.
-    """
+    """Do what waits, oldest first; returns the number of writes done. One process replays at a time. When the store
+    cannot be written, the replay ends, and no record counts that as a try."""
     done = 0
     with spool.replaying(project.spools) as our_turn:
         if not our_turn or not _can_write(ctx):

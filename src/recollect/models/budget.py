@@ -44,10 +44,7 @@ class CallLimit:
 
 
 class LimitedModels:
-    """Models that share one limit on calls.
-
-    A `dry` run uses cached answers, else the offline ones: it costs nothing, leaves no ask open and does not wait.
-    """
+    """Models that share one limit on calls. A `dry` run makes none: it uses cached answers, else the offline ones."""
 
     def __init__(self, models: Models, limit: CallLimit, *, dry: bool = False):
         self.limit, self.dry, self.configured, self.pause = limit, dry, models.provider, models.pause

@@ -1,12 +1,12 @@
 """Local models in ONNX form: one turns texts into vectors, cached for comparing texts, and a small one judges pairs.
 
 The default is all-MiniLM-L6-v2 with int8 weights; both files are pinned, because vectors can only be compared with
-vectors of the same model. A setting can name a folder with another `model.onnx` and `tokenizer.json`. The runtime is an
-extra: without it there is no embedder and no judge, and everything works on words alone.
+vectors of the same model. The runtime is an extra: without it there is no embedder and no judge, and everything works
+on words alone.
 
 The judge gives the chances that two claims say the same, the opposite, or that one is newer. It is MiniLM-L6 as a
 cross-encoder, made by `training/judge.py`. A pair is asked in alphabetical order, so that the answer does not depend on
-which text comes first; on `blind-7` and `blind-8` the mean of both orders was no better.
+which text comes first.
 """
 
 from __future__ import annotations

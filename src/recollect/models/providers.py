@@ -234,11 +234,8 @@ _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 
 
 class CommandProvider:
-    """A program that reads a prompt on standard input and prints an answer: `claude -p`, `llm -m …`. No shell.
-
-    It runs in an empty folder, so that an agent program finds no project and no hooks, and in its own process group,
-    which is killed at the end with every process in it.
-    """
+    """A program that reads a prompt on standard input and prints an answer: `claude -p`, `llm -m …`. No shell. It runs
+    in an empty folder, so that an agent program finds no project and no hooks."""
 
     def __init__(self, *, command: Sequence[str], model: str, environ: Mapping[str, str]):
         self.name = f"command:{model or PurePath(command[0]).name}"

@@ -182,10 +182,7 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
 
 
 def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> Path | None:
-    """Put the copy in the place of the store; returns where the old store is now, None if there was none.
-
-    Other processes that have the store open see it change in one step.
-    """
+    """Put the copy in the place of the store, in one step for others that read it; returns where the old one is."""
     with locked(path.with_suffix(".lock")):
         kept = _replace_sound(copy, path, keep_as, busy_seconds)
         if kept is None:

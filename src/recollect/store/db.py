@@ -7,10 +7,8 @@ A lease lets one process at a time do a long piece of work without a lock. It ex
 killed holder blocks others only for a while; a lease from the future comes from a clock that was ahead, and counts as
 expired. Its fence grows each time it is taken: a holder that was overtaken sees an old fence and must not write.
 
-The word index keeps the terms of a passage in two grades: main terms and mentioned ones. Candidates are chosen by the
-index alone, before any passage is read; without grades all passages with the same words look alike. `search` compares
-lengths with the same typical length. After a change to the grades the index has to be made again (`recollect store
-rebuild`).
+The word index keeps the terms of a passage in two grades, main and mentioned, because candidates are chosen by the
+index alone, before any passage is read. A change to the grades needs `recollect store rebuild`.
 
 Names of tables and columns are ours, never a caller's.
 """
@@ -219,7 +217,6 @@ def is_live(now: int, *, taken_at: int, expires_at: int) -> bool:
 
 
 def take_lease(ctx: Context, name: str, *, seconds: float) -> Lease | None:
-    """The lease, or None while another process holds it."""
     owner = ctx.ids("lease")
     now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:

@@ -102,10 +102,8 @@ def count(tx: Tx, wanted: DecisionFilter) -> int:
 
 
 def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", whole: bool = True) -> Iterator[Decision]:
-    """Decisions newest first, read in pages so that a caller may stop early. `only` is "" or HELD.
-
-    Without `whole`, context, reasons, components and tags are left out, for callers who count a hundred thousand.
-    """
+    """Decisions newest first, in pages. `only` is "" or HELD; unless `whole`, without context, reasons, components and
+    tags, for callers who count a hundred thousand."""
     where, params = _where(wanted)
     if only:
         where += f" AND ({only})"

@@ -144,10 +144,7 @@ def missing(tx: Tx, changes: set[str]) -> set[str]:
 
 
 def comes(ctx: Context, id: str, *, what: str = "") -> bool:
-    """Whether a change was applied, or is within the second that a live process needs.
-
-    With `what`, `id` is the subject of the event to wait for.
-    """
+    """Whether a change is applied within the second that a live process needs; with `what`, an event of a subject."""
     import time  # a process that waits has time
 
     deadline = time.monotonic() + AT_IT

@@ -86,10 +86,7 @@ def held(path: Path, note: str) -> Iterator[None]:
 
 
 def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = None) -> None:
-    """Replace `name` in an open folder: readers see the old file or the new one, never a part.
-
-    Without a mode an existing file keeps its own.
-    """
+    """Replace `name` in an open folder in one step. Without a mode an existing file keeps its own."""
     was = _mode_of(folder, name) if mode is None else None
     temp = _temp_name(name)
     handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o644, dir_fd=folder)
@@ -177,8 +174,7 @@ def is_odd(path: str | Path) -> bool:
 
 def open_file(path: str | Path) -> BufferedReader:
     """Open a file that a user names; links are followed. Anything but a regular file is refused unopened: opening a
-    FIFO waits for a writer, and opening a device may have effects. One that replaces the file after the check neither
-    blocks nor is read."""
+    FIFO waits for a writer, and opening a device may have effects."""
     if is_odd(path):
         raise BadInput(f"{path} is not a regular file; move it away")
     return _regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), str(path))
@@ -234,10 +230,7 @@ def write_new_path(path: Path, text: str) -> bool:
 
 
 def add_lines(path: Path, *lines: str) -> bool:
-    """Append missing lines to a user's file; True if any were missing.
-
-    A link is neither followed nor replaced: its target may lie outside the project.
-    """
+    """Append missing lines to a user's file, but never to what a link leads to; True if any were missing."""
     with os_errors(path):
         was = path.read_bytes() if path.is_file() else b""
         missing = [line for line in lines if line.encode() not in was.splitlines()]

@@ -1,8 +1,7 @@
 """Git: what its history says about the project, and the merge driver of the staging file.
 
 A repository is untrusted input: its hooks, monitors, filters, pagers, signature checks and diff programs never run, and
-a question takes at most `LIMIT_SECONDS`. The caller reads the working copy, because reading a file through git runs the
-repository's filters. `NoHistory` says why there is no answer.
+a question takes at most `LIMIT_SECONDS`. The caller reads the working copy: reading it through git runs filters.
 
 The merge driver's attribute is committed with the project. Its config entry belongs to one clone, because git lets no
 repository choose programs for its users; it names the interpreter, since git often runs where `recollect` is not on the

@@ -199,10 +199,7 @@ def ids(tx: Tx) -> list[str]:
 
 
 def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
-    """Those of `ids` that pass a filter, with their confidence in thousandths.
-
-    Looked up by key alone, because a planner may prefer a worse index.
-    """
+    """Those of `ids` that pass a filter, with their confidence. By key alone: a planner may prefer a worse index."""
     found = among(tx, f"SELECT {_STATE} FROM learnings l WHERE l.space = :space AND l.id IN (:keys)", ids)
     passed = {row[0]: row[2] for row in found if _passes(row, wanted)}
     if wanted.exclude_outcome is not None:

@@ -62,10 +62,7 @@ def understand(tx: Tx, terms: Iterable[str]) -> Query:
 def candidates(
     tx: Tx, query: Query, *, most: int, postings: int = POSTINGS, among: frozenset[int] | None = None
 ) -> list[int]:
-    """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold.
-
-    A main term counts for more than a mentioned one (`store/db.py`). `among` limits the passages.
-    """
+    """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold, main ones more."""
     sums: dict[int, float] = {}
     chosen = _affordable(query, postings)
     decisive = _decisive(query, chosen) if among is None else chosen

@@ -99,10 +99,7 @@ class Narrow:
 
 
 def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
-    """Write or replace a passage; an unchanged one costs a read, and is rewritten only with `anew`.
-
-    An unchanged passage always keeps its number, and with it its vectors.
-    """
+    """Write or replace a passage. An unchanged one keeps its number, and so its vectors; `anew` writes it anyway."""
     lines = lines_of(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
     if old and old[1] == digest_of(passage, lines):

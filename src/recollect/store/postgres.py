@@ -5,8 +5,7 @@ transaction (`SET LOCAL`, a transaction's advisory lock, no prepared statements)
 used. `postgres_pool` connects; `postgres_setup` opens and creates a store.
 
 A space's vectors are searched exactly until it has `EXACT` pieces; from then on it gets an index of its own. An index
-over all spaces would walk through other spaces' vectors and might find none of ours. Only comparing needs numpy, which
-comes with the embedder.
+over all spaces would walk through other spaces' vectors and might find none of ours.
 """
 
 from __future__ import annotations

@@ -212,7 +212,6 @@ def initialise(url: str, *, admin: str | None = None) -> Made:
 
 
 def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
-    """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
     made: list[str] = []
     try:
         with db.plain() as connection:

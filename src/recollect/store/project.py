@@ -263,10 +263,7 @@ def toml(file: Path) -> dict[str, Any]:
 
 
 def _remembered_toml(file: Path, cache: Path | None) -> dict[str, Any]:
-    """The file's content, cached as JSON: reading TOML costs the prompt hook 5 ms, JSON nothing.
-
-    The copy counts only while the file is the one it was made from; guarded settings are checked afterwards anyway.
-    """
+    """The file's content, cached as JSON while the file is the same: reading TOML costs the prompt hook 5 ms."""
     if cache is None:
         return toml(file)
     stat = file.stat()

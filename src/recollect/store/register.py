@@ -248,10 +248,7 @@ def _place(row: dict[str, Any]) -> Place:
 
 
 def _born(spot: Spot) -> int:
-    """When a git directory was made: a file system gives the number of a deleted one to the next.
-
-    Of what git writes at the beginning, the first that is there; a change of it costs one question to git.
-    """
+    """When a git directory was made, by what git writes first: a deleted one's number is given to the next."""
     for name in ("description", "info", ".git") if spot.git else ():
         with suppress(OSError):
             return os.stat(os.path.join(spot.path, name)).st_mtime_ns

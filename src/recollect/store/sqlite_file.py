@@ -112,7 +112,7 @@ def version_of(db: SqliteDb) -> int:
 
 
 def migrate(db: SqliteDb, *, backup: Path | None) -> None:
-    """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
+    """Each migration in its own transaction, so a crash continues where it stopped."""
     version = version_of(db)
     connection = db.connection()
     connection.execute(LARGE_CACHE)
@@ -167,10 +167,8 @@ def let_round(connection: apsw.Connection) -> None:
 
 
 def _tell_planner(connection: apsw.Connection) -> None:
-    """Tell the planner that the space alone, with which every key starts, selects nothing.
-
-    Without statistics SQLite guesses ten rows for it and prefers such an index to the row numbers it was given.
-    """
+    """Tell the planner that the space alone, with which every key starts, selects nothing: SQLite guesses ten rows for
+    it and prefers such an index to the row numbers it was given."""
     connection.execute("ANALYZE")
     # What it sampled of a filled store goes too: it led to walking all passages of a kind instead of reading a few.
     for (table,) in connection.execute(
@@ -200,11 +198,8 @@ def log_of(path: Path) -> Path:
 
 
 def refuse_lost_log(db: SqliteDb) -> None:
-    """Raise StoreDamaged, once, when the log has committed changes after a damaged frame.
-
-    The log is copied aside first, then the readable part is kept and the log restarted: the next command works, and
-    `doctor` names the copy until a person deletes it.
-    """
+    """Raise StoreDamaged, once, when the log has committed changes after a damaged frame: it is copied aside, and the
+    readable part kept, so that the next command works."""
     with sqlite_errors(db.path):
         if not _commits_behind(db.path, _readable_frames(db.connection())):
             return
@@ -246,10 +241,7 @@ def keep_files(folder: Path, *files: Path) -> None:
 
 
 def keep_aside_once(path: Path) -> Path | None:
-    """Copy a damaged database with its log, unless the same bytes are kept already; None: no database.
-
-    No connection to it may be open in this process.
-    """
+    """Copy a damaged database with its log, unless the same bytes are kept already. No connection may be open here."""
     if not path.exists():
         return None
     for folder in kept_aside(path):

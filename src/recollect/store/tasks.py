@@ -105,10 +105,7 @@ def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | No
 
 
 def record_injection(tx: Tx, *, learning: str, task: str, outcome: str, at: int) -> bool:
-    """True the first time a learning is shown to a task; showing it again is the same injection.
-
-    The spool may bring an injection that is older than the last: the time of the last use only moves forward.
-    """
+    """True the first time a learning is shown to a task. The spool may bring one that is older than the last use."""
     values = {"learning_id": learning, "task_id": task, "outcome_id": outcome, "injected_at": at}
     fresh = add_row_once(tx, "injections", "learning_id, task_id", **values)
     if not fresh:

@@ -174,10 +174,7 @@ def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
 
 
 def rounded(vector: Iterable[float]) -> tuple[float, list[int]]:
-    """A vector as a step and whole numbers from -127 to 127.
-
-    The step has four bits and a number seven, so a half float, which PostgreSQL stores, holds their product exactly.
-    """
+    """A vector as a step of four bits and whole numbers from -127 to 127, whose product a half float holds exactly."""
     numbers = [float(number) for number in vector]
     fraction, exponent = frexp(max(map(abs, numbers)) / 127)
     step = ldexp(ceil(fraction * 16) or 1, exponent - 4)

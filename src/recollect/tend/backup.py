@@ -146,12 +146,9 @@ def _restored(source: Path, checked: CopyCheck, kept: Path | None, **more: Any) 
 
 
 def _unpurged(before: Path | None, given: Path, space: str) -> int | None:
-    """The time of the last purge that the old store knows and the restored one does not; None without one.
-
-    A damaged old store is kept as a folder of files, which cannot tell.
-    """
+    """The time of the last purge that the old store knows and the restored one does not; None without one."""
     if before is None or not before.is_file():
-        return None
+        return None  # a damaged store is kept as a folder of files, which cannot tell
     known = purges_in(given, space)
     return max((at for change, at in purges_in(before, space).items() if change not in known), default=None)
 
@@ -303,10 +300,7 @@ def _fresh_name(folder: Path, now: int, *, prefix: str = PREFIX) -> Path:
 
 
 def _own(folder: Path, now: int) -> list[Path]:
-    """Backups that rotation may remove, oldest first; those made before an upgrade or a restore stay.
-
-    One from the future comes from a clock that was ahead, so it counts as the oldest.
-    """
+    """Backups that rotation may remove, oldest first; one from the future counts as the oldest: a clock was ahead."""
     own = (path for path in folder.glob(f"{PREFIX}*.db") if _NAME.fullmatch(path.name))
     return sorted(own, key=lambda path: (_made(path)[0] <= _stamp(now), _made(path)))
 

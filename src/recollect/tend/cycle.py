@@ -128,11 +128,8 @@ def _rings(ctx: Context) -> str:
 
 
 def propose_for_own_ring(ctx: Context) -> int:
-    """Put into the inbox what is new since the last cycle and the person may want in their own ring.
-
-    These are entries about the person, and insights that came up in three projects; another project tells only
-    whether it knows an insight. Returns the number of proposals.
-    """
+    """Propose new entries about the person, and insights that came up in three projects, for the person's own ring.
+    Another project tells only whether it knows an insight."""
     if not ctx.rings.has_me:
         return 0
     now, made = ctx.clock.now(), 0

@@ -4,9 +4,8 @@
 wrote to; nothing in a row may stop it. `rebuild` makes the derived part again, byte for byte, in small transactions, so
 that others keep writing; after a stop it can be run again.
 
-`doctor` adds what surrounds the store and says for each finding what to do. On a store that does not open it keeps
-copies of the damaged files and says which backups would restore. `--fix` makes derived state again and removes
-abandoned temporary files; it never touches what a person wrote. The caller replays the spool before.
+`doctor` adds what surrounds the store and says for each finding what to do. `--fix` never touches what a person wrote.
+The caller replays the spool before.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 An export holds everything. An import takes outcomes, tasks, discoveries, learnings and decisions; history (injections,
 events, inbox items) stays with the store that recorded it. docs/store.md lists the fields of each record.
 
-`mirror` is given the hash of every file when both sides were last equal, so it can tell which side changed: a change on
-one side is copied, a change on both is reported and left alone. Text that was only appended to is always copied. A
+`mirror` copies a change on one side; a change on both is reported and left alone, unless text was only appended. A
 folder loses files for many reasons (another branch, a clean checkout), so a file that is missing there is never deleted
 in the team's vault. A file that the team deleted is deleted in the folder too, except logs, which only grow.
 """
@@ -245,11 +244,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 @record
 class Mirrored:
-    """Paths by outcome. `ahead` changed only in the target and were left alone; `missing` are gone from the source and
-    were kept in the target.
-
-    `equal` is `last` for the next mirroring.
-    """
+    """Paths by outcome: `ahead` changed only in the target, `missing` are gone from the source; both stay. `equal`
+    holds the hashes for the next mirroring."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -260,10 +256,8 @@ class Mirrored:
 
 
 def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, force: bool = False) -> Mirrored:
-    """Copy what changed in `source` since both sides were equal. `force` settles conflicts in its favour.
-
-    `pull`: the source is the team's, whose deletions count; otherwise the target is.
-    """
+    """Copy what changed in `source` since both sides had the hashes in `last`. `force` settles conflicts in its favour;
+    `pull` says that the source is the team's."""
     found: dict[str, list[str]] = {fate: [] for fate in get_args(_Fate)}
     equal: dict[str, str] = {}
     for path in sorted({*source.paths(), *target.paths()} - WORKTREE_FILES):

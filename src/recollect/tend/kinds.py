@@ -61,11 +61,8 @@ class Neighbouring:
 
 @record
 class Kind:
-    """One noun. A field that is None means that the noun cannot do it.
-
-    `pattern` matches its ids and `example` shows one. `page` is the folder of its pages. `ids` and `passages` say what
-    search should hold. `table` holds one row for each.
-    """
+    """One noun. A field that is None means that the noun cannot do it. `page` is the folder of its pages; `ids` and
+    `passages` say what search should hold."""
 
     name: str
     pattern: str

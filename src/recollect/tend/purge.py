@@ -285,11 +285,8 @@ def _counted(changed: dict[str, list[Row]]) -> dict[str, int]:
 
 
 def _renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
-    """Write all passages again; an unchanged one costs a read.
-
-    A permanent document stays as it is, but search forgets the sections that hold the words. Passages that only other
-    clones have, and those whose id changed, are forgotten too.
-    """
+    """Write all passages again. Forget sections of permanent documents that hold the words, what only other clones
+    have, and passages whose id changed."""
     gone: set[str] = set()
     for kind in KINDS:
         made = list(expected(ctx, tx, kind))

@@ -86,10 +86,7 @@ def new_token(
     scopes: Sequence[TokenScope] = (),
     expires: str = "",
 ) -> tuple[Token, str]:
-    """A token and its secret, which cannot be shown again. The default scopes are those of the channel.
-
-    `expires` is a time span such as 30d; without one the token is valid until it is revoked.
-    """
+    """A token and its secret, which cannot be shown again. `expires` is a time span such as 30d; by default, never."""
     _refuse_agents(ctx, "make")
     check_choice(channel, "channel", TOKEN_CHANNELS)
     scopes = tuple(dict.fromkeys(scopes)) or DEFAULT_SCOPES[channel]
