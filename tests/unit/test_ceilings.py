@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "recollect"
 FILES = sorted(SOURCE.rglob("*.py"))
 # A commit that makes the source smaller lowers these; the aim is 38,000 lines, 1,520 kB and 190 modules. SQL of the
 # migrations (370 lines) and tables of words and secrets are files of their own and not counted.
-CEILINGS = {"lines": 47_860, "kilobytes": 2_064, "modules": 190}
+CEILINGS = {"lines": 47_725, "kilobytes": 2_060, "modules": 190}
 
 
 def test_the_source_stays_under_its_ceilings() -> None:
