@@ -100,10 +100,11 @@ def _stretches(near: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Words that are close to each other share a stretch, so that no part of a text is read twice."""
     first = last = -1
     for place in near:
-        if first >= 0 and place > last:
-            yield first, last
-            first = -1
-        first, last = (place if first < 0 else first), place + _REACH + _BEFORE
+        if place > last:
+            if first >= 0:
+                yield first, last
+            first = place
+        last = place + _REACH + _BEFORE
     if first >= 0:
         yield first, last
 

@@ -68,3 +68,9 @@ def test_a_heading_that_is_a_day_or_a_week_leads_to_its_node() -> None:
     made = prose("## 2026-W10\n\n### 2026-03-02\n\nOn 2026-03-02 nothing broke.", base="/s/shop")
     assert '<a href="/s/shop/journal/weekly/2026-W10"' in made
     assert made.count('<a href="/s/shop/journal/daily/2026-03-02"') == 1
+
+
+def test_no_heading_is_deeper_than_the_sixth() -> None:
+    made = prose("\n\n".join(f"{'#' * rank} Part" for rank in range(1, 7)), below=2)
+    assert made.count("<h6>") == 3
+    assert "<h7>" not in made

@@ -77,3 +77,9 @@ def test_what_no_learning_may_hold_is_refused(wrong: dict[str, Any]) -> None:
 def test_every_field_is_needed(missing: str) -> None:
     with pytest.raises(BadInput, match=missing):
         as_record(None, NewLearning, {name: value for name, value in WEBHOOKS.items() if name != missing})
+
+
+def test_the_longest_tag_and_domain_are_taken() -> None:
+    longest = "t" * 50
+    made = NewLearning(**{**WEBHOOKS, "tags": (longest,), "domain": longest})
+    assert (made.tags, made.domain) == ((longest,), longest)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect import BadInput
-from recollect.core.settings import Settings, described, from_environment, merged
+from recollect.core.settings import Settings, check_space, described, from_environment, merged
 from recollect.store import project
 
 
@@ -289,3 +289,9 @@ def test_a_table_is_kept_as_it_was_written_and_cannot_change() -> None:
 def test_a_list_that_is_none_is_refused(value: object) -> None:
     with pytest.raises(BadInput, match=r"decisions\.keep"):
         merged(Settings(), {"decisions": {"keep": value}}, "file")
+
+
+def test_a_space_has_at_most_80_characters() -> None:
+    check_space("s" * 80)
+    with pytest.raises(BadInput, match="at most 80"):
+        check_space("s" * 81)

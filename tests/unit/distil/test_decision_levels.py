@@ -6,7 +6,7 @@ from made import DECIDED, decision
 from recollect.core.clock import DAY, SECOND
 from recollect.core.decision import Bridge, Policies, Policy, Reason
 from recollect.core.errors import BadInput
-from recollect.distil.decision_levels import digest_of, level_of, priority, summary_of
+from recollect.distil.decision_levels import digest_of, full_text, level_of, priority, summary_of
 
 NO_WISHES = Policies(agents={}, categories={})
 
@@ -119,3 +119,8 @@ def test_ageing_changes_nothing_in_the_record() -> None:
     copy = replace(before)
     level_of(before, NO_WISHES.of("", "architecture"), DECIDED + 100 * DAY)
     assert before == copy
+
+
+@pytest.mark.parametrize(("trust", "marked"), [("human", False), ("agent", False), ("external", True)])
+def test_the_whole_text_marks_what_nobody_vouched_for(trust: str, marked: bool) -> None:
+    assert ("external, not vouched for" in full_text(decision(trust=trust))) is marked

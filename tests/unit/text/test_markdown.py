@@ -147,3 +147,9 @@ def test_headings_in_fences_and_comments_are_text() -> None:
 
 def test_code_blocks_are_found_with_their_fences() -> None:
     assert markdown.code_blocks("a\n```py\nx\n```\nb\n~~~\ny") == ["```py\nx\n```", "~~~\ny"]
+
+
+@pytest.mark.parametrize(("depth", "read"), [(8, True), (9, False)])
+def test_frontmatter_nests_eight_levels_and_no_more(depth: int, read: bool) -> None:
+    fields, _ = markdown.frontmatter(f"---\na: {'[' * (depth - 1)}x{']' * (depth - 1)}\n---\nBody\n")
+    assert bool(fields) is read

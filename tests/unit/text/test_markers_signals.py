@@ -59,6 +59,7 @@ HELPFUL = Verdicts(helpful=("learn_abc123",))
         f"[Verdict]:\n{GOOD}",
         f"[1]: https://example.org\n(see there\n\n{GOOD}\n)",
         f"<details>\n<details>\nlog\n</details>\n</details>\n{GOOD}",
+        f"Done <!-->\n{GOOD}",
         f"Use <details> for logs.\n{GOOD}\n<details>\nlog\n</details>",
         f"It writes `<pre>` first.\n{GOOD}\nThen `</pre>`.",
         f"Output: <pre>shown</pre>\n{GOOD}",

@@ -547,3 +547,9 @@ def test_the_page_names_every_kind() -> None:
 )
 def test_a_password_with_an_ampersand_leaves_no_tail(text: str, left: str) -> None:
     assert redact(text).text == left
+
+
+def test_a_secret_that_touches_what_was_redacted_goes_too() -> None:
+    token = "ghp_" + made_up(_MIXED, 36)
+    for around in (f"[redacted:password]{token}", f"{token}[private]", f"[private]{token}[private]"):
+        assert token not in redact(around).text

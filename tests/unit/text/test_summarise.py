@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollect.core.journal import ENTRY_TYPES, Point, Section
 from recollect.text import points as lines
 from recollect.text.points import telling_words
-from recollect.text.summarise import Budget, left_open, summarise
+from recollect.text.summarise import Budget, left_open, settles, summarise
 
 SECTIONS: tuple[Section, ...] = ("topic", "note", "decision", "done", "lesson", "open")
 WORDS = st.sampled_from(
@@ -201,3 +201,17 @@ def test_two_rules_that_differ_in_one_word_both_stay():
         Point(section="lesson", topic="deploys", type="feedback", text=rule, refs=("2026-03-01#1",)) for rule in rules
     ]
     assert [point.text for point in summarise(points, Budget(lines=20, chars=2_500))] == sorted(rules)
+
+
+@pytest.mark.parametrize(
+    ("item", "result", "settled"),
+    [
+        ("Fix the slow parser of imported dates and their zones #12", "#12 by caching what the parser returns", True),
+        ("Fix the slow parser of imported dates and their zones #12", "#13 by caching what the parser returns", False),
+        ("Fix the slow parser of imported dates", "the parser", True),
+        ("Fix the slow parser of imported dates and their zones", "parser knows which month the cache keeps", False),
+        ("rotate keys", "keys are in the vault of the staging cluster", True),
+    ],
+)
+def test_a_done_line_settles_an_item_by_its_number_or_its_one_subject(item: str, result: str, settled: bool) -> None:
+    assert settles(f"done: {result}", [item]) == ([0] if settled else [])
