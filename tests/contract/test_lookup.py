@@ -69,3 +69,9 @@ def test_looking_within_some_words_leaves_out_nobody_who_holds_one(tx: Tx) -> No
         within = {doc for docs in tx.match(["basalt"])[0] for doc in docs}
         for all_docs, some in zip(whole, inside, strict=True):
             assert all_docs & within <= some <= all_docs
+
+
+def test_common_words_are_not_read_beyond_what_may_be_read(tx: Tx) -> None:
+    query = understand(tx, SHARES)
+    assert candidates(tx, query, most=5, postings=10)
+    assert {term for held in query.held.values() for term in held} == {"quartz"}, "the rarest always comes through"

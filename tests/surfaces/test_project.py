@@ -85,6 +85,16 @@ def test_init_never_copies_into_the_project_what_a_link_leads_to(bare: Shell) ->
     assert (bare.home / "outside").read_text() == "# hunter2"
 
 
+def test_the_time_zone_is_that_of_the_environment_if_it_is_one(bare: Shell) -> None:
+    bare.said("init", "--space", "shop", TZ="Pacific/Kiritimati")
+    assert tomllib.loads(_toml(bare).read_text())["timezone"] == "Pacific/Kiritimati"
+
+
+def test_an_unknown_time_zone_of_the_environment_is_left_out(bare: Shell) -> None:
+    bare.said("init", "--space", "shop", TZ="Mars/Phobos")
+    assert tomllib.loads(_toml(bare).read_text())["timezone"] != "Mars/Phobos"
+
+
 @pytest.mark.parametrize("before", ["", "[inject]\nbudget = 900\n", 'timezone = "Asia/Tokyo"\n'])
 def test_init_fills_a_space_into_a_file_without_one_and_keeps_the_rest(bare: Shell, before: str) -> None:
     _toml(bare).write_text(before)

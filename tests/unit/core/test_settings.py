@@ -295,3 +295,10 @@ def test_a_space_has_at_most_80_characters() -> None:
     check_space("s" * 80)
     with pytest.raises(BadInput, match="at most 80"):
         check_space("s" * 81)
+
+
+@pytest.mark.parametrize("folder", ["/etc", "../beside", "work/../../beside", "out"])
+def test_findings_lie_inside_the_project(root: Path, environ: dict[str, str], folder: str) -> None:
+    (root / "out").symlink_to(root.parent)
+    with pytest.raises(BadInput, match="must be a folder inside the project"):
+        load(root, environ, f'[findings]\nfolder = "{folder}"\n')
