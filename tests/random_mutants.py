@@ -122,15 +122,18 @@ def forked(arguments: list[str], source: Path, seconds: float, plugin: Calls | N
                 (source.parent / "calls.json").write_text(json.dumps(plugin.tests))
         finally:
             os._exit(code)
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.05)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
+    until, done = time.monotonic() + seconds, 0
+    try:
+        while time.monotonic() < until:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.05)
+        return None
+    finally:
+        if not done:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 def chosen_tests(calls: dict[str, Any], function: str) -> tuple[list[str], float]:
@@ -169,6 +172,7 @@ def summary(fates: dict[str, str], possible: int) -> str:
 
 def main(count: int, seed: int, folder: Path) -> int:
     source, state = folder / "src", folder / "fates.json"
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the mutant on trial is put back
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "calls.json").exists():
         shutil.rmtree(source, ignore_errors=True)

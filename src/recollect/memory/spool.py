@@ -13,17 +13,7 @@ from contextlib import suppress
 
 from recollect.core.clock import DAY, ScriptedClock, iso, parse_time
 from recollect.core.context import Actor
-from recollect.core.errors import (
-    BadInput,
-    NoSpace,
-    NotFound,
-    RecollectError,
-    Refused,
-    SessionBusy,
-    Stale,
-    StoreBusy,
-    Trouble,
-)
+from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, Stale, StoreBusy, Trouble
 from recollect.core.learning import (
     KINDS,
     SessionEvent,
@@ -148,11 +138,9 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
         try:
             _do(ctx, write)
             return True
-        except (BadInput, NotFound, Refused) as error:
-            if not isinstance(error, Stale):
+        except Exception as error:  # even a fault of ours: an agent says it once, and the replay names what stays wrong
+            if isinstance(error, RecollectError) and not isinstance(error, (Trouble, Stale)):
                 raise  # the caller may not do it, or cannot
-        except Exception:  # noqa: BLE001 — even a fault of ours: an agent says it once, and its host asks no more
-            pass  # the replay tries it again, and names what stays wrong with it
     keep(project, write, actor=ctx.actor, at=ctx.clock.now())
     return False
 

@@ -253,7 +253,7 @@ def unreadable_texts(db: SqliteDb) -> list[Unreadable]:
     found: list[Unreadable] = []
     with sqlite_errors(db.path):
         for table in sorted(BY_NAME.keys() - {"passage_words"}):  # whose tables are FTS5's own
-            said = dict.fromkeys(_strays(db.connection(), table), "its space is not in this store")
+            said = dict.fromkeys(_misfits(db.connection(), table), "its space or a type in it is not of this store")
             said |= dict.fromkeys(_not_utf8(db.connection(), table), "a text in it is not UTF-8")
             found += [Unreadable(table, f"{table}, row {row}", detail) for row, detail in said.items()]
     return found
@@ -265,7 +265,7 @@ def remake_sqlite_indexes(db: SqliteDb) -> None:
     connection = db.connection()
     with sqlite_errors(db.path), connection:
         for table in sorted(DERIVED):
-            broken = [*_not_utf8(connection, table), *_of_wrong_type(connection, table), *_strays(connection, table)]
+            broken = [*_not_utf8(connection, table), *_misfits(connection, table)]
             broken += [row for (row,) in connection.execute(_WRONG_SIZE)] if table == "vectors" else []
             connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ((row,) for row in broken))
         connection.execute("REINDEX")
@@ -303,18 +303,11 @@ def _not_utf8(connection: apsw.Connection, table: str) -> list[int]:
     return broken
 
 
-def _strays(connection: apsw.Connection, table: str) -> list[int]:
-    if "space" not in [name for name, _, _ in _columns(connection, table)]:
-        return []
-    sql = f"SELECT rowid FROM {table} WHERE space NOT IN (SELECT space FROM spaces)"
-    rows: list[Any] = connection.execute(sql).fetchall()
-    return [row for (row,) in rows]
-
-
-def _of_wrong_type(connection: apsw.Connection, table: str) -> list[int]:
-    wrong = [
-        f"typeof({name}) <> '{kind}'" + ("" if needed else f" AND {name} IS NOT NULL")
-        for name, kind, needed in _columns(connection, table)
-    ]
+def _misfits(connection: apsw.Connection, table: str) -> list[int]:
+    """Rows with a value of the wrong type, and rows of a space that the store does not have."""
+    wrong: list[str] = []
+    for name, kind, needed in _columns(connection, table):
+        wrong.append(f"typeof({name}) <> '{kind}'" + ("" if needed else f" AND {name} IS NOT NULL"))
+        wrong += ["space NOT IN (SELECT space FROM spaces)"] if name == "space" else []
     found: list[Any] = connection.execute(f"SELECT rowid FROM {table} WHERE {' OR '.join(wrong)}").fetchall()
     return [row for (row,) in found]
