@@ -10,10 +10,10 @@ from functools import partial
 from recollect.capture.change import Noun, changed, check_version, checked_reason, propose, proposed_on, save
 from recollect.core.choices import STATUSES
 from recollect.core.context import TRUSTS, Context, Event, Tx, lowest
-from recollect.core.errors import BadInput, Forbidden, Refused
+from recollect.core.errors import Forbidden, Refused
 from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
-from recollect.core.records import check_page, replace, thousandths
+from recollect.core.records import check_choice, check_page, replace, thousandths
 from recollect.core.trust import PROPOSED, check_may
 from recollect.store import db, events, tasks
 from recollect.store import learnings as rows
@@ -41,8 +41,7 @@ def page(
 ) -> tuple[list[Learning], int]:
     """A page of learnings and how many there are in all."""
     rows.checked_sort(sort)
-    if status not in (*STATUSES, "all"):
-        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
+    check_choice(status, "status", (*STATUSES, "all"))
     check_page(limit, offset)
     return ctx.read(
         rows.listed,

@@ -300,8 +300,7 @@ def _checked(ctx: Context, options: SearchOptions) -> Narrow:
     _known("strategy", (options.strategy,), STRATEGIES)
     _known("kind", options.kinds, KINDS)
     _known("trust", options.trusts, TRUSTS)
-    if options.status not in (*STATUSES, "all"):
-        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {options.status!r}")
+    check_choice(options.status, "status", (*STATUSES, "all"))
     share = options.semantic_weight
     if share is not None and (isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1):
         raise BadInput(f"semantic weight must be between 0 and 1, not {share!r:.40}")
