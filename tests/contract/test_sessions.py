@@ -256,6 +256,22 @@ def test_gemini_is_given_the_brief_again_with_the_prompt_after(
     assert hooks.fire("BeforeAgent", prompt=PROMPT) == ""
 
 
+def test_the_brief_tells_each_question_with_its_own_answer(memory: Memory, hooks: Hooks) -> None:
+    work = "Should we drop support for Python 3.10 now?"
+    turns = {
+        work: "No, two customers are on it until June.",
+        "What would it save?": "About forty lines of backports.",
+    }
+    for request, outcome in turns.items():
+        memory.journal.add(NewEntry(title=work, request=request, outcome=outcome, session="s-0"))
+    where = "Where is the health endpoint?"
+    memory.journal.add(NewEntry(request=where, title=where, outcome="/internal/healthz", session="s-1"))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert f"{where}: /internal/healthz" in brief
+    assert "What would it save? About forty lines" in brief
+    assert f"{work}: About forty" not in brief
+
+
 @pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
 def test_a_full_brief_that_names_the_launcher_fits_the_hosts_room(
     memory: Memory, hooks: Hooks, learning: str, host: str

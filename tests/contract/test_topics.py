@@ -114,10 +114,8 @@ def test_a_heading_of_a_person_is_a_topic_and_a_sentence_is_not(at: Turns) -> No
         "## Billing exports\n\nThey are weekly now.\n\n## Why do exports, of all things, run twice?\n\nA cron job.\n",
     )
     at.memory.journal.days()
-    assert {name: row.named_by for name, row in at.rows().items()} == {
-        "Billing exports": "person",
-        "Why do exports, of all things, run twice?": "offline",  # a name that it makes itself, and may change
-    }
+    assert "Billing exports" in at.rows()
+    assert not any(name.startswith("Why") for name in at.rows())
 
 
 def test_a_temporary_entry_makes_no_topic(at: Turns) -> None:

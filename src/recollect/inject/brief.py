@@ -326,7 +326,7 @@ class _Telling:
                 self.others.remove(row)
                 yield f"- {_titled(new, (), self._is_new)} ({self._ago(row)}) → {self._tell(new)}"
             else:
-                said = gist(new.text)
+                said = f"{_asked_later(new)} {gist(new.text)}".strip()
                 yield self._line(row, new, said if tells(said) and self._is_new(said) else new.title)
 
     def _line(self, row: TopicRow, one: Told, said: str) -> str:
@@ -435,14 +435,26 @@ def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
 def _titled(one: Told, left: Sequence[str], is_new: Callable[[str], bool] | None = None) -> str:
     """An entry's title and, where it says more and nothing above says that, its gist; what is `left` open always."""
     title, said = one_line(one.title), gist(one.text)
+    asked = (
+        one_line(one.text.removeprefix("- request: ").partition("\n")[0]) if one.text.startswith("- request") else ""
+    )
+    if (title.endswith("?") or asked.endswith("?")) and not asked.startswith(title.rstrip(".…")):
+        title = f"{title} {asked}".rstrip()  # a later question of the same work, which has another answer
     if left and not _words(" ".join(left)) <= _words(title):
         return _cut(f"{cut(title, LINE // 3)}; left open: {_listed(left, LINE // 2)}")
-    if len(_words(said) - _words(title)) < SAYS_MORE or (is_new and not is_new(said)):
+    if (not title.endswith("?") and len(_words(said) - _words(title)) < SAYS_MORE) or (is_new and not is_new(said)):
         return _cut(title)
     words = {*terms(title)}
     again = is_real(title) and len(words.intersection(terms(said))) >= SAID_AGAIN * len(words)
     again = again or said.casefold().startswith(title.rstrip(".…").casefold())
     return _cut(said if again else f"{title}: {said}")
+
+
+def _asked_later(one: Told) -> str:
+    """What an entry was asked, where it or the title is a question and its answer is not the title's."""
+    before, _, asked = one_line(one.text.partition("\n")[0]).partition("- request: ")
+    other = not before and not asked.startswith(one_line(one.title).rstrip(".…"))
+    return asked if other and (asked.endswith("?") or one.title.endswith("?")) else ""
 
 
 def _listed(items: Sequence[str], limit: int) -> str:

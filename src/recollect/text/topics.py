@@ -138,13 +138,15 @@ _ODD = lazy(
     r"[\W\d]+|[0-9a-f]{7,40}|(?=(?:\w*\d){5})\w{16,}|https?:.*|.*@.*\..*|.{49,}|v?\d+(?:\.\w+)+|#\w*|\w", re.IGNORECASE
 )
 _SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
+_WISH = lazy(r"(?:how )?(?:can|could|may|will|would) (?:i|we|you)\b|how do (?:i|we|you)\b", re.IGNORECASE)
 _ASKED = lazy(
-    r"(?:(?:how|what|when|where|which|who|whose|why)\b[^?.!;]*?\s)?"
-    r"(am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would)\s"
-    r"(?!(?:i|it|there|we|you)\b)[^?.!;]*\?",
+    r"(?:(?:how|what|when|where|which|who|whose|why)\b(?P<what>(?:[^?.!;]|\.(?=\S))*?)\s)?"
+    r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would)\s"
+    r"(?:(?:i|they|we|you)\s(?:(?:already|ever|just|not|now|really|still)\s)*[\w-]+\s)?(?P<rest>(?:[^?!;]|\.(?=\S))*)\?",
     re.IGNORECASE,
 )
-"""A question that names its subject after a verb: unlike "How do I back up?" it reads badly without its beginning."""
+"""A question: its rest would read as a fact or a task, and it is named without its verb, unlike a wish."""
+_PREDICATE = lazy(r"\b(?:be|been)(?: \w+ed)?\b|\bhave\b", re.IGNORECASE)
 _TRAILING = lazy(r"[a-z].*(?:ed|ly)")
 _WORD = lazy(r"[a-z]+(?:['’-][a-z]+)*")
 
@@ -199,7 +201,7 @@ def names(titles: Sequence[str], docs: Mapping[str, int], total: int) -> list[st
         if _WORD.fullmatch(one.words[0].rstrip(",")):  # no identifier and no part of the project
             name = name[0].upper() + name[1:]
         own = weights(name)
-        if not own or len(name) > (NAME_LIMIT if name.endswith("?") else LONGEST):
+        if not own or len(name) > LONGEST:
             continue
         covers = [
             sum(weight for term, weight in some.items() if term in own) / (sum(some.values()) or 1) for some in held
@@ -234,14 +236,9 @@ def _is_filler(word: str) -> bool:
 def _candidates(title: str, scoped: bool) -> Iterator[_Candidate]:
     """The parts of a title that could be a name; `scoped` where all titles name the same part of the project."""
     part, said = _without_scope(title)
-    asked = _ASKED.match(said)
-    is_name = asked is not None and len(asked[0]) <= NAME_LIMIT
-    if asked and is_name:
-        words, said = asked[0].split(), said[asked.end() :]
-        yield _Candidate(words=tuple(words), form=FIRST + LENGTH * len(words))
-    elif asked:
-        said = f"{said[: asked.start(1)]}; {said[asked.end(1) :]}"
-    for number, words in enumerate(_clauses(said)[:CLAUSES], start=is_name):
+    if (asked := _ASKED.match(said)) and not _WISH.match(said):
+        said = f"{asked['what'] or ''}; {_PREDICATE.sub('', asked['rest'])}; {said[asked.end() :]}".lstrip("; ")
+    for number, words in enumerate(_clauses(said)[:CLAUSES]):
         later = LATER if number else 0.0
         for one in _of(words):
             yield _Candidate(words=one.words, form=one.form + later)

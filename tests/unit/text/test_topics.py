@@ -75,18 +75,17 @@ def test_a_long_title_is_cut_at_a_phrase_and_never_behind_a_negation(title: str,
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        ("Should webhooks be processed in the request or from a queue?",) * 2,
-        ("Why is CI red on main?",) * 2,
+        ("Should webhooks be processed in the request or from a queue?", "Webhooks in the request or from a queue"),
+        ("Should we drop Python 3.9?", "Python 3.9"),
+        ("Why did we choose MySQL over Postgres for billing?", "MySQL over Postgres for billing"),
+        ("Why is CI red on main?", "CI red on main"),
         ("How do I back up the staging database?", "Back up staging database"),
-        ("Should we drop Python 3.9?", "Drop Python 3.9"),
-        ("Which test card should the nightly payment run use in the Stripe sandbox, and why?", "Test card"),
+        ("Can you drop Python 3.9?", "Drop Python 3.9"),
         ("Is it possible to rerun one shard?", "Rerun one shard"),
     ],
 )
-def test_a_question_stays_one_where_its_rest_reads_badly(title: str, expected: str) -> None:
-    made = names([title], {}, 100)
-    assert expected in made[:2]
-    assert not any("should nightly" in name or name.startswith("Webhooks be") for name in made)
+def test_a_question_is_named_by_its_subject_and_not_as_a_fact(title: str, expected: str) -> None:
+    assert names([title], {}, 100)[0] == expected
 
 
 def test_what_recurs_beats_what_is_said_once() -> None:
