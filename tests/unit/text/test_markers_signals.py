@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from recollect.text.markers import Verdicts, read_signals
@@ -219,6 +221,30 @@ def test_ids_come_in_order_of_first_mention() -> None:
 def test_a_very_long_line_costs_no_more_than_its_length(line: str) -> None:
     # Anything quadratic would take minutes here.
     assert read_signals(f"{line}HELPFUL:\n" * 5) == Verdicts()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<pre>\n",
+        "x <pre> ",
+        "` <pre>",
+        "</pre>\n",
+        "a `\n",
+        "<!-- a --> <!-- b\n",
+        "<a hidden>\n",
+        "<a\n",
+        "[1]: x '\n",
+    ],
+)
+def test_many_openings_cost_no_more_than_their_length(unit: str) -> None:
+    # Anything quadratic would take minutes here; these take a second at most.
+    assert read_signals(f"{unit * 100_000}\n\nHELPFUL:\n</pre>\n") == Verdicts()
+
+
+def test_elements_of_many_names_cost_no_more_than_their_length() -> None:
+    names = ("".join(letters) for letters in product("abcdefghij", repeat=5))
+    assert read_signals("".join(f"<{name} hidden>\n" for name in names) + "HELPFUL:\n</abcde>") == Verdicts()
 
 
 @pytest.mark.parametrize("tag", ["PRE", "Details", "iframe", "noscript", "file_content", "diff"])
