@@ -145,7 +145,7 @@ TABLES: tuple[Table, ...] = (
     Table(name="topics", key=("id",), parent="merged_into", words=("name",), refers={"merged_into": "topics"}),
     Table(name="topic_aliases", key=("topic_id", "position"), words=("alias", "key"), refers={"topic_id": "topics"}),
     Table(name="topic_entries", key=("entry_id", "place"), names=("session",), refers={"topic_id": "topics"}),
-    Table(name="host_sessions", key=("id",), words=("transcript",), names=("id",)),
+    Table(name="host_sessions", key=("id",), words=("transcript",), names=("id", "machine")),
     Table(
         name="host_events",
         key=("id",),
