@@ -288,9 +288,7 @@ def noun_of(id: str) -> str:
 
 def check_id(value: str, name: str) -> str:
     """Check an id that a caller chose, such as a task's."""
-    if not isinstance(value, str):
-        raise BadInput(f"{name} must be text, not {type(value).__name__}")
-    if not value.strip():
+    if not as_text(value, name).strip():
         raise BadInput(f"{name} is empty; give the id your tracker uses")
     if len(value) > ID_LIMIT or not value.isprintable():
         raise BadInput(f"{name} must be at most {ID_LIMIT} printable characters on one line")

@@ -58,7 +58,7 @@ def get(tx: Tx, id: str, *, now: int) -> TopicRow:
     """A topic by its id; for a merged topic its target."""
     row = tx.row(f"SELECT {_COLUMNS}, merged_into FROM topics WHERE space = :space AND id = :id", id=id)
     if row is None:
-        raise NotFound(f"no topic {id}; list the topics with: recollect topic list")
+        raise NotFound(f"There is no topic {id}. List the topics with `recollect topic list`")
     return get(tx, row[-1], now=now) if row[-1] else _row(row[:-1], now)
 
 
@@ -72,7 +72,7 @@ def found(tx: Tx, topic: str, key: str, *, now: int) -> TopicRow:
     """A topic by its id, or by the key of a name or alias."""
     known = get(tx, topic, now=now) if noun_of(topic) == KIND else keyed(tx, key, now=now)
     if known is None:
-        raise NotFound(f"no topic {topic!r:.80}; list the topics with: recollect topic list")
+        raise NotFound(f"There is no topic {topic!r:.80}. List the topics with `recollect topic list`")
     return known
 
 
