@@ -616,7 +616,7 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: a torn line is read",
-        where="capture.log:_lines",
+        where="capture.turns:_lines",
         old='                if not line.endswith(b"\\n") or start > end:',
         new="                if start > end:",
         tests=(f"{SESSIONS}::test_a_line_that_is_still_being_written_waits_for_its_end[sqlite]",),

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PERSON, STRANGER, Opener
 from recollect import Memory, Refused, ScriptedClock
-from recollect.capture import log
+from recollect.capture import turns
 from recollect.core.errors import Forbidden
 from recollect.core.journal import NewEntry
 from recollect.core.learning import SessionTurn
@@ -32,7 +32,7 @@ class Turns:
         """Log a turn; gives the name of its first topic."""
         self.clock.advance(seconds=60)
         given = SessionTurn(session=name, host="claude", request=request, answer=answer)
-        logged = log.turn(self.memory.context, given)
+        logged = turns.turn(self.memory.context, given)
         assert logged is not None
         return logged.topic
 

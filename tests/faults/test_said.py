@@ -25,7 +25,7 @@ from faults import verbs
 from faults.test_crash_points import CALLS, MARKS, between_the_marks
 from faults.verbs import TEXT, VERBS, copies, told
 from recollect import Memory
-from recollect.capture.log import turn as log_turn
+from recollect.capture.turns import turn as log_turn
 from recollect.core.context import Tx
 from recollect.core.errors import NOT_DONE, FateUnknown, NoSpace, StoreUnreachable, Trouble
 from recollect.core.journal import NewEntry

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Any
 
 from recollect.core.clock import DAY
@@ -77,16 +77,15 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     nearest = _nearest(tx, one, stored.doc)
     chosen = chosen or _of_work(tx, one, states.done if ours else (), nearest) or nearest
     if chosen is None and ours:
-        own = (asked and not continues) or not text.is_thin(one.said)
-        chosen = _begun(tx, ctx, one, alone=bool(asked) and not continues) if own else _work_before(tx, one)
+        asks = bool(asked) and not continues
+        before = rows.latest(tx, since=one.said.at - BEFORE)
+        chosen = _begun(tx, ctx, one, None if asks else before) if asks or not text.is_thin(one.said) else before
     if chosen is None:
         return
     both = [chosen] if nearest in (None, chosen) else [chosen, str(nearest)]
     rows.put_entry(tx, entry.id, both, session=entry.session, at=stored.at)
     if ours and (named or states.done or states.open or not text.is_thin(one.said)):  # "thanks" opens nothing
-        members = reversed(sessions.entries_of(tx, chosen, OPEN_AMONG))
-        closed = states.done and not left_open(each.text for each in members)
-        rows.change(tx, chosen, state="done" if closed else "open")
+        rows.change(tx, chosen, state="done" if states.done and not _left_open(tx, chosen) else "open")
     if ours:
         _name_again(tx, chosen)
 
@@ -99,10 +98,10 @@ def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
         return None
     by, key = "model" if line else "person", key_of(name)
     known = rows.keyed(tx, key, now=one.said.at)
-    before, same = _of_session(tx, one), list[str]()
+    before, same = rows.latest(tx, session=one.entry.session), list[str]()
     own = rows.get(tx, before, now=0) if before and (known is None or before != known.id) else None
     if own and own.named_by == "offline" and rows.of_one_session(tx, own.id, one.entry.session):
-        members = (entry for entry, _ in rows.entries_of(tx, own.id, limit=ALL))  # "go on" has the title of its work
+        members = (entry for entry, _ in rows.entries_of(tx, own.id))  # "go on" has the title of its work
         same = list(takewhile(lambda entry: (old := passages.by_id(tx, entry)) and old.title == heading, members))
     if known is None and own and len(same) == own.entries:
         rename(tx, own.id, name, by=by, keep=False)
@@ -111,33 +110,27 @@ def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
     if known is None:
         rows.add(tx, id, name=name, key=key, named_by=by, at=one.said.at)
     if own and len(same) == own.entries:
-        absorb(tx, id, own.id)
+        rows.absorb(tx, id, own.id)
     elif own:
         rows.move(tx, same, own.id, id)
     return id
 
 
-def _of_session(tx: Tx, one: _Found) -> str | None:
-    session = one.entry.session
-    return next((topic for _, topic in rows.last_of(tx, session=session)), None) if session else None
-
-
 def _of_work(tx: Tx, one: _Found, done: Sequence[str], nearest: str | None) -> str | None:
     """The topic with an open item that DONE lines settle: that of the session, or another living one, if it is the only
     one or the nearest; in a session with a topic only where a line says half of the item. Else that of the session."""
-    own, found = _of_session(tx, one), list[str]()
+    own, found = rows.latest(tx, session=one.entry.session), list[str]()
     for row in rows.listed(tx, now=one.said.at, state="open", limit=LIVING)[0] if done else ():
-        items = [
-            item for _, item in left_open(each.text for each in reversed(sessions.entries_of(tx, row.id, OPEN_AMONG)))
-        ]
+        items = _left_open(tx, row.id)
         mark = DONE if own in (None, row.id) else ""
         if any(settles(f"{mark}{line}", items, any_all=False) for line in done):
             found.append(row.id)
     return own if own in found else found[0] if len(found) == 1 else nearest if nearest in found else own
 
 
-def _work_before(tx: Tx, one: _Found) -> str | None:
-    return next((topic for _, topic in rows.last_of(tx, since=one.said.at - BEFORE)), None)
+def _left_open(tx: Tx, topic: str) -> list[str]:
+    members = reversed(sessions.entries_of(tx, topic, OPEN_AMONG))
+    return [item for _, item in left_open(each.text for each in members)]
 
 
 def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
@@ -163,15 +156,15 @@ def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
     return topic if best >= text.JOINS else None
 
 
-def _begun(tx: Tx, ctx: Context, one: _Found, *, alone: bool) -> str | None:
-    """A new topic with a name out of the entry's own words, or the one that has that name; none without a name."""
+def _begun(tx: Tx, ctx: Context, one: _Found, before: str | None) -> str | None:
+    """A new topic with a name out of the entry's own words, or the one that has that name; without a name, `before`."""
     made = _names(tx, [one.entry.id])
     known = rows.keyed(tx, key_of(made[0]), now=0) if made else None
     if known is not None and " " in made[0]:  # "Upgrade dependencies" again; a single word would gather too much
         return known.id
     name = next(_free(tx, made), None)
     if name is None:
-        return None if alone else _work_before(tx, one)
+        return before
     id = ctx.ids(rows.KIND)
     rows.add(tx, id, name=name, key=key_of(name), named_by="offline", at=one.said.at)
     return id
@@ -184,9 +177,9 @@ def _name_again(tx: Tx, id: str) -> None:
         return
     members = [entry for entry, _ in rows.entries_of(tx, id, limit=TITLES)]
     titles = [f" {key_of(stored.title)} " for entry in members if (stored := passages.by_id(tx, entry))]
-    for name in islice(_free(tx, _names(tx, members), of=id), 1):
-        if sum(f" {key_of(name)} " in title for title in titles) > 1:
-            rename(tx, id, name, by="offline", keep=False)
+    name = next(_free(tx, _names(tx, members), of=id), None)
+    if name and sum(f" {key_of(name)} " in title for title in titles) > 1:
+        rename(tx, id, name, by="offline", keep=False)
 
 
 def _names(tx: Tx, entries: Sequence[str]) -> list[str]:
@@ -217,15 +210,6 @@ def rename(tx: Tx, id: str, name: str, *, by: str, keep: bool) -> None:
     rows.put_aliases(tx, id, [*((alias, key) for alias, key in old if keep or key != current), (name, key_of(name))])
 
 
-def absorb(tx: Tx, keep: str, gone: str) -> list[str]:
-    """Move the entries and names of a topic to another, to which its id leads from now on; gives the entries."""
-    moved = rows.move(tx, [entry for entry, _ in rows.entries_of(tx, gone, limit=ALL)], gone, keep)
-    rows.put_aliases(tx, keep, [*rows.aliases(tx, keep), *rows.aliases(tx, gone)])
-    rows.put_aliases(tx, gone, [])
-    rows.change(tx, gone, merged_into=keep)
-    return moved
-
-
 def forget(tx: Tx, entries: Sequence[str], *, renamed: Iterable[str] = ()) -> list[str]:
     """After a purge: purged entries belong to no topic, and no name holds their words; the topics that are gone.
 
@@ -247,7 +231,6 @@ def forget(tx: Tx, entries: Sequence[str], *, renamed: Iterable[str] = ()) -> li
 
 STATES = ("open", "done", "dormant")
 SHOWN = 50  # entries of a topic that `show` lists, newest first
-ALL = 1_000_000  # entries: more than a topic can have
 
 
 @record
@@ -303,7 +286,7 @@ def merged(ctx: Context, keep: str, other: str) -> TopicRow:
     def change(tx: Tx, one: TopicRow, gone: TopicRow) -> None:
         if one.id == gone.id:
             raise Refused(f"{one.name} cannot be merged with itself")
-        absorb(tx, one.id, gone.id)
+        rows.absorb(tx, one.id, gone.id)
 
     return _changed(ctx, "merged", [keep, other], change)
 
@@ -313,7 +296,7 @@ def split(ctx: Context, topic: str, entries: Sequence[str], name: str) -> TopicR
     wanted, id = _checked(name), ctx.ids(rows.KIND)
 
     def change(tx: Tx, one: TopicRow) -> None:
-        held = dict(rows.entries_of(tx, one.id, limit=ALL))
+        held = dict(rows.entries_of(tx, one.id))
         foreign = [entry for entry in entries if entry not in held]
         if foreign or not entries:
             raise BadInput(f"give entries of {one.name}; {foreign[0] if foreign else 'none'} is not one")
@@ -346,7 +329,7 @@ def undo(ctx: Context, *, named: str = "") -> list[TopicRow]:
         undone, id = f"undo of {change[0].what} ({change[0].change})", ctx.ids("change")
         gained = {entry: event.subject for event in change for entry in event.new.get("entries", ())}
         for event in change:
-            now = _state(tx, event.subject)
+            now = rows.state(tx, event.subject)
             if any(now[name] != value for name, value in event.new.items() if name != "entries"):
                 raise Stale(f"{event.subject} was changed since; undo would lose that. Change it instead")
         for event in change:
@@ -380,11 +363,11 @@ def _changed(ctx: Context, verb: str, given: Sequence[str], change: Callable[...
     with ctx.db.write(ctx.space) as tx:
         check_may(ctx.actor.trust, rows.KIND, "edit")
         found = [find(tx, ctx, topic) for topic in given]
-        before: dict[str, dict[str, Any]] = {topic.id: _state(tx, topic.id) for topic in found}
+        before: dict[str, dict[str, Any]] = {topic.id: rows.state(tx, topic.id) for topic in found}
         change(tx, *found)
         id = ctx.ids("change")
         for subject in (*before, *([made] if made else [])):
-            old, new = before.get(subject, {}), _state(tx, subject)
+            old, new = before.get(subject, {}), rows.state(tx, subject)
             differs = [name for name in new if old.get(name) != new[name]]
             gone = {name: old[name] for name in differs if name in old}
             came = {name: new[name] for name in differs}
@@ -395,14 +378,6 @@ def _changed(ctx: Context, verb: str, given: Sequence[str], change: Callable[...
                 told = gone if subject in before else {}
                 events.record(tx, ctx, change=id, subject=subject, what=f"topic.{verb}", old=told, new=came)
         return rows.get(tx, made or found[0].id, now=ctx.clock.now())
-
-
-def _state(tx: Tx, id: str) -> dict[str, Any]:
-    return {
-        **rows.columns(tx, id),
-        "aliases": [alias for alias, _ in rows.aliases(tx, id)],
-        "entries": [entry for entry, _ in rows.entries_of(tx, id, limit=ALL)],
-    }
 
 
 def _checked(name: str) -> str:

@@ -142,7 +142,7 @@ def _read_codex(event: str, given: Mapping[str, Any]) -> HostEvent | None:
         # PreCompact was fresh already; and a resumed session that is compacted at once starts twice.
         found = replace(found, fresh=False)
     if found and found.kind == "after_compact" and not found.text:
-        from recollect.capture.log import ending
+        from recollect.capture.turns import ending
 
         return replace(found, text=ending("codex", found.transcript).summary)
     return found
@@ -183,7 +183,7 @@ def _joined(answer: str, transcript: str) -> str:
     """The answer as in the transcript: the payload repeats and separates pieces of the stream."""
     if not answer:
         return ""
-    from recollect.capture.log import ending
+    from recollect.capture.turns import ending
 
     said = ending("gemini", transcript).answer
     return said if said and "".join(said.split()) in "".join(answer.split()) else answer

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from recollect.capture.log import unlogged
+from recollect.capture.turns import unlogged
 from recollect.core.context import PROJECT, Context, Tx
 from recollect.core.errors import NotFound
 from recollect.core.learning import Learning

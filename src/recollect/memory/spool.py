@@ -74,7 +74,7 @@ class Sessions(Facet):
 
     def delegated(self, host: str, transcript: str, agent: str) -> str:
         """What a subagent was asked to do; if it is unknown, the tasks of those that may have just begun."""
-        from recollect.capture.log import ending
+        from recollect.capture.turns import ending
 
         said = ending(host, transcript).delegated
         return said.get(agent) or said.get("", "")
@@ -112,7 +112,7 @@ class Sessions(Facet):
         now = self._ctx.clock.now()
         if but and not self._ctx.read(sessions.left_behind, since=now - 7 * DAY, now=now, but=but):
             return 0  # what logs a turn takes long to load, and a session waits
-        from recollect.capture.log import tidy
+        from recollect.capture.turns import tidy
 
         return tidy(self._ctx, but=but)
 
@@ -267,12 +267,12 @@ def _do(ctx: Context, write: Write) -> None:
 
         remember_session(ctx, what, change=write.id)
     elif isinstance(what, SessionTurn):
-        from recollect.capture.log import turn
+        from recollect.capture.turns import turn
         from recollect.feedback.confidence import notice
 
         turn(ctx, what, heard_by=lambda heard: notice(ctx, what.session, heard))
     elif isinstance(what, SessionNote):
-        from recollect.capture.log import note
+        from recollect.capture.turns import note
 
         note(ctx, what, change=write.id)
     elif isinstance(what, TaskOutput):

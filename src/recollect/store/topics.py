@@ -111,7 +111,7 @@ def sizes(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
     return dict(db.among(tx, "SELECT id, entries FROM topics WHERE space = :space AND id IN (:keys)", list({*ids})))
 
 
-def entries_of(tx: Tx, id: str, *, limit: int = 1_000, offset: int = 0) -> list[tuple[str, int]]:
+def entries_of(tx: Tx, id: str, *, limit: int = 1_000_000, offset: int = 0) -> list[tuple[str, int]]:
     """The entries of a topic with their times, newest first."""
     sql = (
         "SELECT entry_id, at FROM topic_entries WHERE space = :space AND topic_id = :id "
@@ -128,6 +128,15 @@ def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> lis
     )
     params = {"session": session} if session else {}
     return tx.rows(sql, since=since, limit=limit, **params)
+
+
+def latest(tx: Tx, *, session: str | None = None, since: int = 0) -> str | None:
+    """The first topic of the latest entry of a session, or since a moment; none where a session is not known."""
+    return (
+        next((topic for _, topic in last_of(tx, session=session or "", since=since)), None)
+        if session or since
+        else None
+    )
 
 
 def of_one_session(tx: Tx, id: str, session: str) -> bool:
@@ -194,6 +203,20 @@ def move(tx: Tx, entries: Sequence[str], source: str, target: str) -> list[str]:
             put_entry(tx, entry, topics, session=held[0][1], at=held[0][2])
             moved.append(entry)
     return moved
+
+
+def absorb(tx: Tx, keep: str, gone: str) -> None:
+    """Move the entries and names of a topic to another, to which its id leads from now on."""
+    move(tx, [entry for entry, _ in entries_of(tx, gone)], gone, keep)
+    put_aliases(tx, keep, [*aliases(tx, keep), *aliases(tx, gone)])
+    put_aliases(tx, gone, [])
+    change(tx, gone, merged_into=keep)
+
+
+def state(tx: Tx, id: str) -> dict[str, Any]:
+    """What a change of a topic may differ in: columns, names and entries."""
+    names = [alias for alias, _ in aliases(tx, id)]
+    return {**columns(tx, id), "aliases": names, "entries": [entry for entry, _ in entries_of(tx, id)]}
 
 
 def also(tx: Tx, entry: str, topic: str) -> None:
