@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conftest import AGENT, PERSON, STRANGER, Opener
 from hooks import Hooks
 from recollect import BadInput, Learning, Memory, NotFound, Refused, ScriptedClock
+from recollect.core.journal import NewEntry
 from recollect.text.frame import section
 from recollect.text.tokens import ContextBudget, tokens
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -161,6 +162,34 @@ def test_a_prompt_without_a_subject_is_shown_nothing(memory: Memory) -> None:
         assert given == set(), prompt
         assert all(one.held_back for one in considered)
     assert given_and_why(memory, "stop the retry loop")[0]
+
+
+ABROAD = {
+    "de": ("danke|ok, mach weiter|ja bitte|gut gemacht|und jetzt?", "Warum schlägt der Test der Rechnungen fehl?"),
+    "fr": (
+        "merci|ok continue|oui s'il te plaît|attends un peu",
+        "Pourquoi le test des factures échoue-t-il ?",
+    ),
+    "es": (
+        "gracias|vale, sigue|sí, por favor|espera un momento",
+        "¿Por qué falla la prueba de facturas?",
+    ),
+    "it": ("grazie|ok, continua|sì, per favore|va bene così|e adesso?", "Perché fallisce il test delle fatture?"),
+    "pt": ("obrigado|ok, pode continuar|sim, por favor|espera um pouco|e agora?", "Por que o teste das faturas falha?"),
+    "ja": ("ありがとう|続けてください|はい、お願いします|次は何ですか？", "請求書のテストはなぜ失敗しますか？"),
+    "zh": ("谢谢|好的，继续|可以，就这样做吧|等一下", "发票测试为什么失败？"),
+}
+
+
+@pytest.mark.parametrize("language", ABROAD)
+def test_neither_is_one_in_another_language(memory: Memory, language: str) -> None:
+    talk, asked = ABROAD[language]
+    for said in talk.split("|"):
+        memory.journal.add(NewEntry(text=f"{asked} {said}. {said}"))
+        with_verdicts(memory, memory.learnings.remember(f"{asked} {said}", anyway=True).learning.id, 2)
+    for said in talk.split("|"):
+        assert given_and_why(memory, said)[0] == set(), said
+    assert given_and_why(memory, asked)[0]
 
 
 def test_a_learning_past_its_trial_does_not_take_the_slot(memory: Memory) -> None:

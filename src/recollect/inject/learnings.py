@@ -16,7 +16,7 @@ from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
 from recollect.text.frame import section
 from recollect.text.storable import storable_id
-from recollect.text.tokens import everyday, terms, tokens
+from recollect.text.tokens import of_a_subject, terms, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def task_question(tx: Tx, text: str) -> Question:
 
 def has_subject(hit: Scored, question: Question) -> bool:
     """Whether a hit holds a word of the task that names a subject: "ok", "the second" and "explain" name none."""
-    return not (question.terms - everyday()).isdisjoint(hit.passage.terms.split())
+    return not of_a_subject(question.terms).isdisjoint(hit.passage.terms.split())
 
 
 def eligible(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> dict[int, int]:

@@ -34,11 +34,22 @@ NOISE = STOP_WORDS | frozenset(
 
 @cache
 def everyday() -> frozenset[str]:
-    """The terms of words that one says in any conversation: a prompt of these alone asks for nothing remembered."""
+    """The terms of words that one says in any conversation: a prompt of these alone asks for nothing remembered.
+
+    Those of other languages are terms in their file: a prompt waits while two thousand words are stemmed.
+    """
     from pathlib import Path
 
-    said = (Path(__file__).parent / "data" / "everyday.txt").read_text("utf-8")
-    return frozenset(stem(word) for word in (*NOISE, *said.split()))
+    english, others = (
+        (Path(__file__).parent / "data" / name).read_text("utf-8").split()
+        for name in ("everyday.txt", "everyday_abroad.txt")
+    )
+    return frozenset((*map(stem, (*NOISE, *english)), *others))
+
+
+def of_a_subject(terms: Iterable[str]) -> set[str]:
+    """The terms that may name a subject. In Japanese, that is written in kanji or katakana."""
+    return {term for term in terms if term not in everyday() and not _HIRAGANA.fullmatch(term)}
 
 
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
@@ -177,6 +188,7 @@ _WRITTEN = lazy(_AS_WRITTEN)
 _WRITTEN_OR_MARK = lazy(_AS_WRITTEN + r"|[^\w\s]|_+")
 _PLAIN_WORD = lazy(r"[^\W\d_]\w*(?:['’]\w+)*")
 _HUMPS = lazy(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_HIRAGANA = lazy(r"[\u3040-\u309f]+")
 _CJK_RUN = lazy(rf"[{_CJK}]+")
 _PIECE = lazy(r"[^\W\d_]{1,8}|\d|[^\w\s]")
 
