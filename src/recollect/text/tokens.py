@@ -48,8 +48,9 @@ def everyday() -> frozenset[str]:
 
 
 def of_a_subject(terms: Iterable[str]) -> set[str]:
-    """The terms that may name a subject. In Japanese, that is written in kanji or katakana."""
-    return {term for term in terms if term not in everyday() and not _HIRAGANA.fullmatch(term)}
+    """The terms that may name a subject. In Japanese none begins with hiragana: "の鍵" is the end of one word and the
+    begin of the next, whose own pair is "鍵は"."""
+    return {term for term in terms if term not in everyday() and not "\u3040" <= term[0] <= "\u309f"}
 
 
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
@@ -188,7 +189,6 @@ _WRITTEN = lazy(_AS_WRITTEN)
 _WRITTEN_OR_MARK = lazy(_AS_WRITTEN + r"|[^\w\s]|_+")
 _PLAIN_WORD = lazy(r"[^\W\d_]\w*(?:['’]\w+)*")
 _HUMPS = lazy(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-_HIRAGANA = lazy(r"[\u3040-\u309f]+")
 _CJK_RUN = lazy(rf"[{_CJK}]+")
 _PIECE = lazy(r"[^\W\d_]{1,8}|\d|[^\w\s]")
 
