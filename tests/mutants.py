@@ -248,9 +248,9 @@ MUTANTS = (
     ),
     Mutant(
         name="a pass that leaves no mark of having begun",
-        where="distil:mark_begun",
-        old='    journal.put_state(tx, _BEGUN, "yes")\n',
-        new='    journal.put_state(tx, _BEGUN, "")\n',
+        where="distil.tree:Pass._level",
+        old='                journal.put_state(tx, _BEGUN, "yes")\n',
+        new='                journal.put_state(tx, _BEGUN, "")\n',
         tests=(
             "tests/faults/test_journal_under_fire.py::test_a_pass_cut_off_before_any_level_is_finished_by_the_next",
         ),

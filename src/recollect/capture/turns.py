@@ -12,14 +12,14 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from recollect.capture.log import Logged, add, add_storable
+from recollect.capture.log import Logged, add_storable
 from recollect.capture.log_text import keys
 from recollect.capture.logs import today
 from recollect.core.clock import DAY
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, SessionBusy
 from recollect.core.journal import BROKE_OFF, NewEntry
-from recollect.core.learning import SessionNote, SessionTurn, Task
+from recollect.core.learning import SessionTurn, Task
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.core.records import replace
 from recollect.store import db, journal, sessions, tasks
@@ -114,10 +114,6 @@ def _work_before(ctx: Context, session: str, asked: Sequence[str]) -> str:
         ids = [session, *([last.id] if last and last.began_at > ctx.clock.now() - LOOKED_BACK else [])]
         found = [task.title for id in ids if (task := tasks.known(tx, Task, id))]
     return next(filter(None, found), "")
-
-
-def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:
-    return add(ctx, NewEntry(text=given.text, title=given.topic, session=given.session), change=change)
 
 
 def tidy(ctx: Context, *, but: str = "") -> int:

@@ -106,8 +106,8 @@ class Pass:
         """Make the touched nodes of a level; returns the parents of those that changed."""
         order = sorted(touched, key=lambda period: period.first)
         if order and not self._begun:
-            with self.files.writing() as tx:
-                mark_begun(tx)
+            with self.files.writing() as tx:  # a pass that finds this, because the last one crashed, checks all parents
+                journal.put_state(tx, _BEGUN, "yes")
             self._begun = True
         self.models.allowed.update(period.id for period in order[-1:])
         above: set[Period] = set()
@@ -253,11 +253,6 @@ def find_changes(files: NodeFiles, *, everything: bool) -> tuple[set[Period], st
     written = logs.days({*changed, *gone, *unread, *map(log_path, unseen)})
     damaged = (_damaged(files, level) for level in LEVELS if level in moved)
     return {*map(calendar.day, written), *cut_off}.union(renamed, *damaged), regrouped
-
-
-def mark_begun(tx: Tx) -> None:
-    """Note that nodes are being made: a pass that finds the note, because the last one crashed, checks all parents."""
-    journal.put_state(tx, _BEGUN, "yes")
 
 
 def remember_stamps(files: NodeFiles, tx: Tx, stamps: dict[str, str]) -> None:

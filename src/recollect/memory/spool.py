@@ -272,9 +272,10 @@ def _do(ctx: Context, write: Write) -> None:
 
         turn(ctx, what, heard_by=lambda heard: notice(ctx, what.session, heard))
     elif isinstance(what, SessionNote):
-        from recollect.capture.turns import note
+        from recollect.capture.log import add
+        from recollect.core.journal import NewEntry
 
-        note(ctx, what, change=write.id)
+        add(ctx, NewEntry(text=what.text, title=what.topic, session=what.session), change=write.id)
     elif isinstance(what, TaskOutput):
         from recollect.capture.observe import observe
 

@@ -71,9 +71,7 @@ def parse(section: Section, text: str, *, fallback: Sequence[str] = ()) -> list[
         if refs_at and _MORE.fullmatch(said):
             found.append(Point(section="more", topic="", refs=refs))
             continue
-        item = _LINE.fullmatch(said)
-        if item is None:
-            item = _LINE.fullmatch(f"- {said}")
+        item = _LINE.fullmatch(said) or _LINE.fullmatch(f"- {said}")
         assert item is not None
         kind: EntryType = next((known for known in ENTRY_TYPES if known == item[2]), "project")
         topic, rest = item[1], item[3] or ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -65,11 +66,11 @@ class MonthDigest:
     @property
     def themes(self) -> tuple[tuple[str, int], ...]:
         """Its most mentioned topics, of equals the latest."""
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for mention in sorted(self.mentions, key=lambda mention: mention.newest_first):
             if not mention.kept:
-                counts[mention.topic] = counts.get(mention.topic, 0) + mention.count
-        return tuple(sorted(counts.items(), key=lambda item: -item[1])[:THEMES])
+                counts[mention.topic] += mention.count
+        return tuple(counts.most_common(THEMES))
 
 
 @record
@@ -340,19 +341,22 @@ def _history(months: Sequence[Themes], grain: int) -> list[str]:
         number = int(month[0][:4]) * 12 + int(month[0][5:]) - 1
         shared = (number // together if together else 0) if place < old else month[0]
         groups.setdefault(shared, []).append(month)
-    totals: dict[str, int] = {}
-    for topic, times in (theme for _, themes in months for theme in themes):
-        totals[topic] = totals.get(topic, 0) + times
+    totals = _times(months)
     return [_period_line(group, 12 if grain < 2 else 8, totals) for group in groups.values()]
+
+
+def _times(months: Iterable[Themes]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for _, themes in months:
+        found.update(dict(themes))
+    return found
 
 
 def _period_line(group: Sequence[Themes], count: int, totals: Mapping[str, int]) -> str:
     """A period and what rose in it: topics by their log-odds against all other periods, in units of its error."""
     first, last = group[0][0], group[-1][0]
     name = first if first == last else f"{first}~{last[5:] if first[:4] == last[:4] else last}"
-    counts: dict[str, int] = {}
-    for topic, times in (theme for _, themes in reversed(group) for theme in themes):
-        counts[topic] = counts.get(topic, 0) + times
+    counts = _times(reversed(group))
     here, everywhere = sum(counts.values()), sum(totals.values())
 
     def rise(topic: str) -> float:

@@ -236,12 +236,7 @@ def additions(text: str, sources: Sequence[str]) -> list[str]:
 def lost(text: str, kept: Sequence[str]) -> list[str]:
     """Which of the texts that must stay are not said again."""
     said = set(terms(text))
-    missing = []
-    for each in kept:
-        wanted = set(terms(each))
-        if len(wanted & said) < COVERED * len(wanted):
-            missing.append(each)
-    return missing
+    return [each for each in kept if len(said & (wanted := set(terms(each)))) < COVERED * len(wanted)]
 
 
 def own_share(text: str, sources: Sequence[str]) -> float:
