@@ -272,6 +272,18 @@ def test_the_brief_tells_each_question_with_its_own_answer(memory: Memory, hooks
     assert f"{work}: About forty" not in brief
 
 
+def test_a_checklist_that_every_turn_repeats_does_not_keep_the_brief_away(memory: Memory, hooks: Hooks) -> None:
+    places = "parser index cache page hook store queue token invoice report".split()
+    items = [f"move the {one} to the {two}" for one, two in permutations(places, 2) if one < two]
+    items += [f"test the {one} with the {two}" for one, two in permutations(places, 2) if one < two]
+    for turn in range(40):  # with the hook's own limit of 8 seconds, which this took longer than
+        listed = "\n".join(f"- [{'x' if at <= turn else ' '}] {item}" for at, item in enumerate(items))
+        memory.journal.add(NewEntry(title="Move the queues", outcome=f"Moved one.\n\n{listed}", session="s-0"))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "test the invoice with the report; and 47 more" in brief
+    assert "[x" not in brief
+
+
 @pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
 def test_a_full_brief_that_names_the_launcher_fits_the_hosts_room(
     memory: Memory, hooks: Hooks, learning: str, host: str

@@ -209,6 +209,7 @@ def _glued(parts: Iterator[str], least: int) -> Iterator[str]:
 
 _FIELD = lazy(r"[-*] (outcome|decisions|analysis|request|references|rule|why|how-to-apply): ?")
 _SHORT = 5  # words; "Done." and "What a great idea!" say nothing
+_CHECKED = lazy(r"^[-*+ ]*\[[xX]\]\s+")
 MAY_BE_OPEN = lazy(r"OPEN|TODO|\[ \]")
 OPEN_AMONG = 50  # latest entries of a topic, read for what is open; chosen, more than a session has
 TO_DO = lazy(r"(?:TODO\b:?|\[ \])[ \t]+(\S.*)")
@@ -251,7 +252,9 @@ def gist(text: str) -> str:
     spare = ""
     for name in ("rule", "outcome", "decisions", "said", "analysis", "request"):
         lines = found.get(name, "").split("\n")
-        told = [each.strip("-*# ") for line in lines if line.strip("`~-* ") for each in sentences(line)]
+        told = [
+            _CHECKED.sub("", each).strip("-*# ") for line in lines if line.strip("`~-* ") for each in sentences(line)
+        ]
         telling = [each for each in told if tells(each)]
         if full := [each for each in telling if len(each.split()) > _SHORT and not each.endswith(("!", "?"))]:
             return one_line(full[0])

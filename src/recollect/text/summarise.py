@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
@@ -116,26 +117,35 @@ def left_open(texts: Iterable[str]) -> list[tuple[int, str]]:
 
 def still_open(points: Sequence[Point]) -> list[Point]:
     """Without open items that a later result of their topic settles (`docs/topics.md`) or a later item repeats."""
-    items: dict[str, list[Point]] = {}
-    for point in points:
+    topics: dict[str, dict[frozenset[str], tuple[Point, bool]]] = {}  # items by their words; whether one is open
+    places: dict[tuple[str, str], list[int]] = {}  # which items of a topic a result settles: checklists repeat results
+    of_state = [point for point in points if point.section in ("open", "done")]
+    for point in sorted(of_state, key=lambda point: (latest(point), point.section == "open")):
+        name = point.topic.casefold()
+        items = topics.setdefault(name, {})
         if point.section == "open":
-            items.setdefault(point.topic.casefold(), []).append(point)
-    settled: set[int] = set()
-    for result in points if items else ():
-        if result.section == "done":
-            before = [item for item in items.get(result.topic.casefold(), ()) if latest(item) < latest(result)]
-            places = settles(result.text, [item.text for item in before]) if before else []
-            settled.update(id(before[place]) for place in places)
-    kept: dict[tuple[str, frozenset[str]], int] = {}
-    for item in sorted((item for some in items.values() for item in some if id(item) not in settled), key=latest):
-        kept[item.topic.casefold(), frozenset(terms(item.text)) or frozenset([item.text])] = id(item)
-    return [point for point in points if point.section != "open" or id(point) in kept.values()]
+            words = _words_of(point.text) or frozenset([point.text])
+            if words not in items:
+                places.clear()
+            items[words] = point, True
+        elif items:
+            if (key := (name, point.text)) not in places:
+                places[key] = settles(point.text, [item.text for item, _ in items.values()])
+            every = list(items)
+            items.update({every[place]: (items[every[place]][0], False) for place in places[key]})
+    kept = {id(item) for items in topics.values() for item, is_open in items.values() if is_open}
+    return [point for point in points if point.section != "open" or id(point) in kept]
+
+
+@lru_cache(maxsize=2_000)  # chosen: more items than a topic has; each meets every result
+def _words_of(item: str) -> frozenset[str]:
+    return frozenset(terms(item))
 
 
 def settles(result: str, items: Sequence[str], *, any_all: bool = True) -> list[int]:
     """The places of the open items that a result settles; "all of it" settles them if `any_all`."""
     is_line, found = result.startswith(DONE), list[int]()
-    words = [frozenset(terms(item)) for item in items]
+    words = list(map(_words_of, items))
     for sentence in map(str.strip, [result.removeprefix(DONE)] if is_line else split_sentences(result)):
         if not is_line and _NO_RESULT.search(sentence):
             continue
@@ -144,15 +154,19 @@ def settles(result: str, items: Sequence[str], *, any_all: bool = True) -> list[
         # "The button shipped" names an item by one word; "set the status to done and pushed the files" names no files.
         few = THIRD * len({*terms(_CLOSES.sub("", sentence))}) if _CLOSES.search(sentence) else math.inf
         shared = [each & said for each in words]
+        distinct = set(shared)  # few, however many items there are
+        most = {both for both in distinct if both and not any(map(both.__lt__, distinct))}
         for place, both in enumerate(shared):
+            if both not in most:
+                continue
             half = max(min(HALF * len(words[place]), len(said)), min(2, len(words[place])))
             enough = len(both) >= min(half, few)
-            if is_line and both and not enough:
+            if is_line and not enough:
                 verb, _, others = items[place].partition(" ")
                 rest = frozenset(terms(others)) if verb.casefold() in VERBS else words[place]
                 same = not numbers.isdisjoint(_NUMBERED.findall(items[place]))
                 enough = same or both == said or (len(rest) == 1 and rest <= said)
-            if both and enough and not any(map(both.__lt__, shared)):
+            if enough:
                 found.append(place)
     return found
 
