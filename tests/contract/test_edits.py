@@ -416,8 +416,9 @@ def test_undo_takes_back_the_callers_own_newest_change(open_memory: Opener) -> N
     )
     kept = [each.learn(learning(base)).learning.id for each, base in ((ada, WEBHOOKS), (bob, MIGRATIONS))]
     assert [each.id for each in ada.data.undo()] == [kept[0]]
-    with pytest.raises(Refused, match="bob made the last change, so only bob may"):
-        ada.data.undo()
+    for undo in (ada.data.undo, ada.learnings.undo):
+        with pytest.raises(Refused, match="bob made the last change, so only bob may"):
+            undo()
     kept = [each.learn(learning(base)).learning.id for each, base in ((one, FLAKY), (other, UV))]
     assert [each.id for each in one.data.undo()] == [kept[0]]
     with pytest.raises(Refused, match="other made the last change, so only other or a person may"):

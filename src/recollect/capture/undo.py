@@ -111,15 +111,18 @@ def _taken_back(ctx: Context, last: Event) -> Undone:
 
 
 def undo_noun(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
-    """Take back the last change, or the one named. Undoing again goes one further back; a newer edit is never lost."""
+    """Take back the caller's last change, or the one named."""
     with ctx.db.write(ctx.space) as tx:
-        change = events.last_undoable(tx, noun.name, besides=noun.unasked, change=named)
+        look = partial(events.last_undoable, tx, noun.name, besides=noun.unasked)
+        change = look(change=named) if named else look(mine=lambda event: _is_own(event, ctx.actor)) or look()
         if not change:
             raise Refused("that change was undone already" if named else "there is nothing to undo")
         if any(outranks(event.trust, ctx.actor.trust) for event in change):  # an undo could set a confidence
             by_person = any(event.trust == "human" for event in change)
             by, may = ("a person", "a person") if by_person else ("an agent", "an agent or a person")
             raise Forbidden(f"{by} made the last change, so only {may} may take it back")
+        if not named and not _is_own(change[-1], ctx.actor):
+            raise _not_own(change[-1], ctx.actor)
         undo_id, what = ctx.ids("change"), f"{noun.name}.undone"
         restored: list[R] = []
         for event in reversed(change):
