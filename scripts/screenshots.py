@@ -157,7 +157,7 @@ def addresses(memory: Memory) -> dict[str, str]:
         "decision-compare": f"/decisions/{decided[0]}/compare?other={decided[1]}",
         "topic": f"/topics/{topic}",
         "theme": f"/themes/{memory.themes.list()[0].name}",
-        "theme-plan": "/themes/plan",
+        "theme-plan": "/findings/plan",
         "insight": "/decisions/insight",
         "month": "/journal/monthly/2026-02",
         "week": "/journal/weekly/2026-W10",
@@ -212,7 +212,9 @@ def photograph(
     """Pictures of pages; without a height of the whole page."""
     window = site.another(viewport={"width": width, "height": height or 800}, color_scheme=scheme)
     for name, path in pages.items():
-        window.goto(site.served.site + path)
+        answer = window.goto(site.served.site + path)
+        if answer and not answer.ok and name != "missing":
+            raise SystemExit(f"{path} answered with {answer.status}")
         if path == "/":
             window.wait_for_selector("[data-feed].live")
         window.screenshot(path=target / f"{name}{suffix}.png", full_page=not height)

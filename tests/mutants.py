@@ -673,8 +673,8 @@ MUTANTS = (
     Mutant(
         name="hook: modules of the project in our process",
         where="hosts:write_launcher",
-        old='exec "$python" -P -m recollect',
-        new='exec "$python" -m recollect',
+        old='.replace("@STAND_IN@", STAND_IN)',
+        new='.replace("@STAND_IN@", STAND_IN).replace(" -P -m", " -m")',
         tests=(f"{SETUP}::test_the_command_works_without_a_path_and_past_a_hostile_module",),
     ),
     Mutant(

@@ -94,9 +94,7 @@ def init(
     space, join = _agreed(root, space, join=join, actor=actor)
     made = Memory.begin(root, actor=actor, space=space, timezone=timezone, join=join)
     if share:
-        from recollect.store.project import share as share_words
-
-        made += share_words(root, os.environ)
+        made += projects.share(root, os.environ)
     if merge_driver:
         from recollect.store import git as driver
 
@@ -307,10 +305,8 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
     """Remove our hooks and servers from agent programs' files. The memory stays."""
     from recollect.hosts import install
 
-    if all_projects:
-        target = install.users_target(projects.state_folder(os.environ), os.environ)
-    else:
-        target = install.project_target(find_project(project), os.environ)
+    users = install.users_target(projects.state_folder(os.environ), os.environ)
+    target = users if all_projects else install.project_target(find_project(project), os.environ)
     known = install.told(target)
     changes = install.uninstalling(target, known)
     if dry_run:
@@ -318,9 +314,9 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
     else:
         install.undo(target, known, changes)
         install.keep_out_of_git(target, shared=True)
-        lines = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
-        lines = lines or ["nothing to do: no agent program is set up for this memory"]
-        text = "\n".join([*lines, "What is remembered stays, and so does recollect.toml"])
+        done = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
+        done = done or ["nothing to do: no agent program is set up for this memory"]
+        text = "\n".join([*done, "What is remembered stays, and so does recollect.toml"])
     emit({"restored": [change.file for change in changes]}, text, as_json=as_json)
 
 
@@ -329,8 +325,7 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
 @common
 def pause(off: bool, project: str | None, as_json: bool) -> None:
     """Silence the hooks of this project: agents are shown nothing, and nothing is captured."""
-    found = find_project(project)
-    mark = found.data / PAUSED
+    mark = find_project(project).data / PAUSED
     if off:
         mark.unlink(missing_ok=True)
     else:
@@ -390,12 +385,8 @@ def list_(memory: Memory) -> Output:
         )
         for one in found
     ]
-    text = (
-        table(("id", "name", "may", "made", "last used", "expires", "revoked"), rows)
-        if rows
-        else "no tokens; make one: recollect host token new NAME"
-    )
-    return Output(listing("tokens", found), text)
+    headings = ("id", "name", "may", "made", "last used", "expires", "revoked")
+    return Output(listing("tokens", found), table(headings, rows, "no tokens; make one: recollect host token new NAME"))
 
 
 @token.command()

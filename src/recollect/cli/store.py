@@ -143,9 +143,8 @@ def _prove(memory: Memory, host: str) -> Output:
     from recollect.hosts.install import prove
 
     proof = prove(memory.project, memory, host, os.environ)
-    lines = [f"{host} is not set up for this memory; run: recollect init --host {host}"]
-    if proof.place:
-        lines = [f"{host} calls Recollect through {proof.place}"]
+    missing = f"{host} is not set up for this memory; run: recollect init --host {host}"
+    lines = [f"{host} calls Recollect through {proof.place}" if proof.place else missing]
     if proof.place and proof.tried:
         rows = [(one.event, one.answer, iso(one.last_heard) if one.last_heard else "–") for one in proof.tried]
         lines.append(table(("event", "tried now", "last heard"), rows))
@@ -158,11 +157,8 @@ def _prove(memory: Memory, host: str) -> Output:
 
 
 def _told(findings: Sequence[Discrepancy]) -> list[str]:
-    lines: list[str] = []
-    for finding in findings:
-        lines.append(f"{finding.level}: {finding.what} {finding.subject}: {finding.detail}")
-        lines.append(f"  do: {finding.remedy}")
-    return lines
+    said = ((f"{one.level}: {one.what} {one.subject}: {one.detail}", f"  do: {one.remedy}") for one in findings)
+    return [line for lines in said for line in lines]
 
 
 def _code(findings: Sequence[Discrepancy], *, strict: bool) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
@@ -156,40 +157,8 @@ BEGIN, END = "# >>> recollect", "# <<< recollect"
 
 RUN = '"${XDG_STATE_HOME:-$HOME/.local/state}/recollect/' + LAUNCHER + '"'
 NO_VERSION = "none"  # by which `doctor --host` knows the stand-in
-_REPAIR = (
-    "Recollect does not start here: it is not installed, or its Python is gone or broken. Ask the user to install it "
-    "(pip install recollect-memory), then to run in the project: recollect init"
-)
-_SERVER = {"serverInfo": {"name": SERVER, "version": NO_VERSION}, "capabilities": {"tools": {}}}
-_BEGIN = {"name": "begin", "description": "How to repair Recollect.", "inputSchema": {"type": "object"}}
-_ANSWERS = {
-    "initialize": {"protocolVersion": "2025-06-18", **_SERVER},
-    "tools/list": {"tools": [_BEGIN]},
-    "tools/call": {"content": [{"type": "text", "text": _REPAIR}]},
-}
-# Method and id of a request, as written: members of the outermost object.
-_REQUEST = r"""{
-  while (match($0, /"([^"\\]|\\.)*"|[][{}:,]|[^][{}:," \t\r]+/)) {
-    token = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
-    if (token ~ /^[[{]$/) depth++
-    else if (token ~ /^[]}]$/) depth--
-    else if (depth == 1 && token == ":") name = last
-    else if (depth == 1 && token == ",") name = ""
-    else if (depth == 1 && name == "") last = token
-    else if (depth == 1) found[name] = token
-  }
-  print found["\"method\""] " " found["\"id\""]
-}"""
-_CASES = "".join(f"""\n  '"{method}" '*) is='{json.dumps(answer)}' ;;""" for method, answer in _ANSWERS.items())
-STAND_IN = f"""while IFS= read -r line; do
-said=$(printf '%s\\n' "$line" | awk '{_REQUEST}')
-case $said in
-  ' '* | *' ' | *' null') continue ;;{_CASES}
-  *) is='{{}}' ;;
-esac
-printf '{{"jsonrpc": "2.0", "id": %s, "result": %s}}\\n' "${{said#* }}" "$is"
-done"""
-"""An MCP server in the shell, where ours cannot start: Claude Code hides a failed one for a quarter of an hour."""
+_COMMENTS = re.compile(r"^#.*\n", re.MULTILINE)
+STAND_IN = _COMMENTS.sub("", text_in(Path(__file__).with_name("stand_in.sh"))).removesuffix("\n")
 SERVER_LINE = f'run={RUN}; [ -x "$run" ] && exec "$run" mcp\n{STAND_IN}'
 """Starts our MCP server; a colleague may have only the files of `init`."""
 PLACES = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RECOLLECT_HOME")
@@ -269,23 +238,8 @@ def users_file(file: str, environ: Mapping[str, str]) -> Path:
 
 def write_launcher(state: Path, python: str) -> bool:
     """Write the launcher, one for all projects of the user, if it is not there as it should be."""
-    text = f"""#!/bin/sh
-# Written by `recollect init`: runs the Recollect that ran it last.
-python={shlex.quote(python)}
-[ "$1" != mcp ] && [ -x "$python" ] && exec "$python" -P -m recollect "$@"
-[ "$1" = hook ] && exit 0
-if [ "$1" = mcp ]; then
-# A shell that a signal ends leaves its child running; a child in the background gets its input only through 3.
-exec 3<&0
-trap 'kill $! 2>/dev/null; exit 143' HUP INT TERM
-[ -x "$python" ] && {{ "$python" -P -m recollect "$@" <&3 3<&- & wait $! && exit; }}
-trap - HUP INT TERM
-{STAND_IN}
-exit
-fi
-echo "recollect: $python is gone. Install Recollect again, then run: recollect init" >&2
-exit 3
-"""
+    text = text_in(Path(__file__).with_name("launcher.sh"))
+    text = text.replace("@PYTHON@", shlex.quote(python)).replace("@STAND_IN@", STAND_IN)
     with suppress(OSError, ValueError, RecollectError):
         if os.access(state / LAUNCHER, os.X_OK) and text_in(state / LAUNCHER) == text:
             return False
