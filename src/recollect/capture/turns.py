@@ -27,6 +27,7 @@ from recollect.store.files import content_hash, open_file
 from recollect.store.sessions import HostSession
 from recollect.text import transcript
 from recollect.text.markers import without_marks, without_signals
+from recollect.text.sentences import cut
 from recollect.text.storable import storable, storable_id, storable_record
 from recollect.text.tokens import terms
 from recollect.text.transcript import Turn, goes_on
@@ -80,18 +81,18 @@ def turn(
         words = terms(asked)
         # Without a request the host has the agent go on, as when a subagent is done.
         work = _work_before(ctx, session, words) if goes_on(asked) and (asked or path) else ""
+        title = work or cut(asked.partition("\n")[0].rstrip(".!"), TITLE_LIMIT)
         is_new = talk.requests or talk.broken or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
             new = NewEntry(
-                title=storable(given.topic) or work or asked.partition("\n")[0].rstrip(".!"),
+                title=storable(given.topic) or title,
                 session=session,
                 request=asked or None,
                 outcome=f"{BROKE_OFF} {said}".rstrip() if talk.broken or (killed and asked) else said or None,
                 references=heard.files,
             )
             logged = add_storable(ctx, new, kinds, change=f"turn.{session}.{place}-{read}.{digest}")
-        title = work or asked.partition("\n")[0][:TITLE_LIMIT]
         if path or title:
             with ctx.db.write(ctx.space) as tx:
                 sessions.name_prompts(tx, session, heard.requests)
