@@ -162,6 +162,8 @@ _CUES: tuple[tuple[Section, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# A sentence goes on in a line that begins with a small word, as in a commit's message.
+_WRAPPED = lazy(r"(?<=[\w,)`\"'])\n[ \t]*+(?=[\"'`]?[a-z]\w*[\s,.;\"'`])")
 _FIELD_SECTIONS: dict[str, Section] = {"decisions": "decision", "outcome": "done", "rule": "lesson", "why": "lesson"}
 DONE = "done: "  # before what a DONE line says, which could be read as a task otherwise
 # Of strangers' sentences with a mere cue ("pending") 13 to 32 % leave something open; of these 63 % (experiments.md).
@@ -227,7 +229,7 @@ def statements(text: str) -> Iterator[tuple[Section, str, bool]]:
 
     A log indents the lines of a field, the store keeps no indent: in both a field goes on to the next one.
     """
-    flat = (" ".join(line.split()) for line in _worth_summarising(text).split("\n") if line.strip())
+    flat = (" ".join(line.split()) for line in _WRAPPED.sub(" ", _worth_summarising(text)).split("\n") if line.strip())
     items, prose = entries.fields("\n".join(line if entries.FIELD.fullmatch(line) else f"  {line}" for line in flat))
     for name, value in [*items, ("", prose)]:
         if name == "references":

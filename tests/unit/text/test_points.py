@@ -69,6 +69,13 @@ def test_project_sentences_go_to_their_section(line: str, section: str):
     assert [found for found, _ in said(f"## T\n{line}\n")] == [section]
 
 
+def test_a_sentence_that_is_wrapped_is_one():
+    log = (
+        "## T\n- outcome: Moved.\n  For this reason, always mark devices that were not seen\n  as inactive.\n  - next\n"
+    )
+    assert ("lesson", "For this reason, always mark devices that were not seen as inactive.") in said(log)
+
+
 def test_what_a_request_leaves_open_its_answer_is_about():
     asked = "## T\n- request: Still need to handle two VAT rates.\n"
     assert ("open", "Still need to handle two VAT rates.") in said(asked)
