@@ -183,7 +183,8 @@ def test_where_there_is_no_memory_one_line_tells_how_to_begin(bare: Shell) -> No
     assert answer(bare) == {}, "a folder that is no repository"
     repository(bare)
     assert answer(bare) == {
-        "systemMessage": "Recollect: shop has no memory yet. Run `recollect init` there, or set hosts.begin"
+        "systemMessage": "Recollect: shop has no memory yet. Run `recollect init` there, or set `hosts.begin` in your "
+        "settings"
     }
     assert answer(bare, CI="true") == {}
     assert answer(bare, RECOLLECT_HOSTS_BEGIN="never") == {}

@@ -1,6 +1,6 @@
 """Topics: which topic an entry belongs to, and how people name, join, part, close and open topics.
 
-An entry is placed in the transaction that makes it searchable, at a cost that does not depend on the store. It joins
+An entry is placed in the transaction that makes it searchable, at a cost that hardly depends on the store. It joins
 the topic that it names, else that of its session, else that of the nearest entry (`text/topics.py`) among the latest
 and those that share rare words; else it begins one. Text from outside joins topics but names none.
 

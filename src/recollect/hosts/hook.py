@@ -208,7 +208,7 @@ def _without_memory(
     why = "has no memory yet"
     if known:  # a clone, another machine, another home
         why = "has a recollect.toml, but its memory is not on this machine or belongs to another place"
-    line = f"Recollect: {top.name} {why}. Run `recollect init` there, or set hosts.begin"
+    line = f"Recollect: {top.name} {why}. Run `recollect init` there, or set `hosts.begin` in your settings"
     put(answer(moment, "", line))
     return None
 
