@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from recollect.core.clock import DAY, iso
 from recollect.core.context import Context, Tx
@@ -24,6 +24,7 @@ from recollect.text.frame import escape, one_line
 from recollect.text.sentences import clip, counted, first_sentence
 from recollect.text.tokens import tokens
 
+T = TypeVar("T")
 Level = Literal["full", "summary", "digest", "wisdom"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
@@ -164,29 +165,23 @@ def make_page(
     ordered = sorted((decision for decision, level in leveled if level != "wisdom"), key=priority)
     if budget is not None:
         _shrink(ordered, shown, budget - tokens(wisdom_text(wisdom)), wordings)
-    full, summary = [], []
-    digest: dict[str, list[DigestLine]] = defaultdict(list)
-    ids: dict[str, list[str]] = defaultdict(list)
-    for decision in ordered:
-        level = shown[decision.id]
-        wording = wordings.get((decision.id, level))
-        if level == "full":
-            full.append(decision)
-        elif level == "summary":
-            summary.append(summary_of(decision, wording))
-        elif level == "digest":
-            digest[decision.category].append(digest_of(decision, wording))
-        else:
-            ids[decision.category].append(decision.id)
+    at = {level: [each for each in ordered if shown[each.id] == level] for level in ("full", "summary", "digest", "id")}
     return DecisionPage(
         as_of=iso(as_of),
         total=total,
-        full=tuple(full),
-        summary=tuple(summary),
-        digest={category: tuple(digest[category]) for category in sorted(digest)},
-        ids={category: tuple(ids[category]) for category in sorted(ids)},
+        full=tuple(at["full"]),
+        summary=tuple(summary_of(each, wordings.get((each.id, "summary"))) for each in at["summary"]),
+        digest=_by_category(at["digest"], lambda each: digest_of(each, wordings.get((each.id, "digest")))),
+        ids=_by_category(at["id"], lambda each: each.id),
         wisdom=tuple(wisdom),
     )
+
+
+def _by_category(decisions: Sequence[Decision], told: Callable[[Decision], T]) -> dict[str, tuple[T, ...]]:
+    found: dict[str, list[T]] = defaultdict(list)
+    for each in decisions:
+        found[each.category].append(told(each))
+    return {category: tuple(found[category]) for category in sorted(found)}
 
 
 def _shrink(ordered: Sequence[Decision], shown: dict[str, str], budget: int, wordings: Wordings) -> None:

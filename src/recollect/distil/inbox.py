@@ -397,7 +397,9 @@ def restore(ctx: Context, slug: str) -> RestoredEntry:
     check_may(ctx.actor.trust, "staged", "restore")
     slug = slug.removeprefix(_STAGED)
     history = ctx.read(events.of, f"staged/{slug}")
-    event = _last_removal(history)
+    taken_back = _taken_back(history)
+    removals = [event for event in history if event.what == REMOVED and event.seq not in taken_back]
+    event = removals[-1] if removals else None
     words = (event.old["title"], event.old["body"]) if event else words_of(history)
     if words is None:
         raise NotFound(f"{slug!r} is not among the entries that left the staging file, and no words of it are known")
@@ -405,9 +407,9 @@ def restore(ctx: Context, slug: str) -> RestoredEntry:
     if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
         raise Refused(f"{title!r} is staged already")
     taken_out_of, note = _take_out(ctx, event) if event else ("", "it was gone from the file")
-    left = str(event.new.get("left", "")) if event else ""
 
     def again(text: str) -> str:
+        left = event.new.get("left") if event else None
         whole = with_body(text, title, left, body) if left else text
         return appended(ctx, text, title, body) if whole == text else whole
 
@@ -428,13 +430,6 @@ def restore(ctx: Context, slug: str) -> RestoredEntry:
                 _reopen(tx, ctx, event)
         refresh_passages(ctx)
     return RestoredEntry(id=f"staged/{slug}", title=title, taken_out_of=taken_out_of, note=note)
-
-
-def _last_removal(history: list[Event]) -> Event | None:
-    """The newest removal that was not taken back yet."""
-    taken_back = _taken_back(history)
-    removals = [event for event in history if event.what == REMOVED and event.seq not in taken_back]
-    return removals[-1] if removals else None
 
 
 def _taken_back(history: list[Event]) -> set[int]:
