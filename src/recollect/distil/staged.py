@@ -53,7 +53,6 @@ from recollect.text.staging import (
     plan,
     read_staging,
     with_body,
-    without_entry,
 )
 
 REMOVED_TOGETHER = 2  # entries that a commit must take out to count as a consolidation: one alone is an edit
@@ -194,7 +193,7 @@ def remove_entry(ctx: Context, entry: StagedEntry, fate: Fate, where: str, reaso
         new={"fate": fate, "where": where, **({"left": left} if left else {})},
         reason=reason,
     )
-    change_file(ctx, lambda text: with_body(text, title, body, left) if left else without_entry(text, title, body))
+    change_file(ctx, lambda text: with_body(text, title, body, left or None))
 
 
 def withdraw(ctx: Context, slug: str) -> StagedEntry:

@@ -105,21 +105,17 @@ def without(text: str, slugs: Collection[str]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def without_entry(text: str, title: str, body: str) -> str:
-    """The file without the first entry of exactly these words: slugs of one title change when one of them leaves."""
-    for entry in read_staging(text).entries:
-        if (entry.title, entry.body) == (title, body):
-            return without(text, {entry.slug})
-    return text
+def with_body(text: str, title: str, body: str, new: str | None) -> str:
+    """The file with another body for the first entry of exactly these words, in its place; without the entry for None.
 
-
-def with_body(text: str, title: str, body: str, new: str) -> str:
-    """The file with another body for the first entry of exactly these words; it keeps its place."""
+    An entry is known by its words, because slugs of one title change when one of them leaves.
+    """
     for entry in read_staging(text).entries:
         if (entry.title, entry.body) == (title, body):
             lines = lines_of(text)
-            lines[entry.first + 1 : entry.last] = ["", *lines_of(new), *([""] if entry.last < len(lines) else [])]
-            return "\n".join(lines) + "\n"
+            said = [] if new is None else [lines[entry.first], "", *lines_of(new), *[""] * (entry.last < len(lines))]
+            lines[entry.first : entry.last] = said
+            return "\n".join(lines) + "\n" if lines else ""
     return text
 
 
