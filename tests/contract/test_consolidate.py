@@ -6,6 +6,7 @@ import json
 import os
 import re
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,9 +19,12 @@ from hypothesis import strategies as st
 from conftest import PERSON, Opener
 from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Rejected, ScriptedClock
 from recollect.distil.staged import Consolidation
+from recollect.models.embed import default_files, judge_pairs
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import db, events, passages
 from recollect.tend.doctor import rebuild, verify
+from recollect.text.claims import claims
+from recollect.text.compare import FAR, compare
 from recollect.text.staging import EXTERNAL, read_staging, slug_of
 from repos import Repo
 from samples import counted_ids
@@ -1352,6 +1356,21 @@ def test_of_an_entry_in_prose_the_sentence_goes_that_a_newer_one_replaces(projec
     memory.staging.consolidate()
     memory.inbox.resolve(1, "keep-new")
     assert "## Release rules\n\nSign every release tag. Tell support an hour before.\n" in project.read(FILE)
+
+
+OTHERS = {
+    "When deploying the Laravel shop": "Run Deployer from your laptop.",
+    "When naming branches": "Since sprint 40: the Jira key in front, e.g. `SHOP-311-basket`.",
+}
+
+
+@pytest.mark.skipif(default_files() is None, reason="needs the embeddings extra")
+def test_staged_entries_about_two_subjects_raise_no_question(project: Project, environ: dict[str, str]) -> None:
+    new, known = (claims(title, body) for title, body in OTHERS.items())
+    assert compare(known, new, partial(judge_pairs, least=FAR)).conflicts, "a doubt, where one pair is asked about"
+    del environ["RECOLLECT_EMBED_USE"]
+    project.begin({**OTHERS, **RIPE})
+    assert "contradiction" not in fates(project.memory().staging.consolidate()).values()
 
 
 # Questions about entries that are gone

@@ -196,7 +196,7 @@ def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> C
     if titles.conflicts and titles.sure and not (is_topic(new.title) or is_topic(known.title)):
         return replace(titles, sure=False)  # two reasons may hide that two rules conflict
     if found.kind == "near" and all(_plain(each.action) == _plain(each.title) for each in (new, known)):
-        seen = compare(claims(new.title, new.observation), claims(known.title, known.observation), judge)
+        seen = compare(_seen(new), _seen(known), judge)
         return replace(seen, sure=False) if seen.conflicts else found
     if not found.repeats:
         return found
@@ -207,6 +207,12 @@ def _met(new: NewLearning | Learning, known: Learning, judge: Judge | None) -> C
     turned = any(reversed_by(getattr(new, name), getattr(known, name)) for name in RULED)
     one_matter = told or found.chances or seen.kind == "same" or titles.repeats
     return found if one_matter and not turned else replace(found, sure=False)
+
+
+def _seen(learning: NewLearning | Learning) -> tuple[str, ...]:
+    """A title with what was seen, where that says more."""
+    more = "" if _plain(learning.observation) == _plain(learning.title) else learning.observation
+    return claims(learning.title, more) or (learning.title,)
 
 
 def _same_insight(compared: Sequence[tuple[Learning, Comparison]], trust: Trust) -> Learning | None:

@@ -196,14 +196,17 @@ _WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"
 _WEIGHTS_SHA256 = "beb0cb383df898059005c4d20fe1ae7da3234694a02ad7af126eacb836829a80"
 
 
-def judge_of(ctx: Context, alike: Similarity | None = None) -> Judge | None:
-    """The judge of pairs; None where the local model is missing or switched off. `alike` caches vectors."""
+def judge_of(ctx: Context, alike: Similarity | None = None, *, least: float | None = None) -> Judge | None:
+    """The judge of pairs; None where the local model is missing or switched off. `alike` caches vectors.
+
+    It reads pairs whose cosine is at least `least`; from `FAR` on unless told.
+    """
     from recollect.text.compare import FAR  # commands that only embed do without it
 
     embedder, files = ctx.models.embedder(), default_files()
     if not isinstance(embedder, SentenceModel) or files is None or judge_files() is None:
         return None
-    return partial(judge_pairs, alike=alike if embedder.name == files.name else None, least=FAR)
+    return partial(judge_pairs, alike=alike if embedder.name == files.name else None, least=least or FAR)
 
 
 @lru_cache(maxsize=1)
@@ -249,7 +252,7 @@ def judge_pairs(
     found: list[Chances] = []
     for one, other in pairs:
         close = alike(one, [other])[0] if alike else float(_meaning(one) @ _meaning(other))
-        found.append((*(_judged(*sorted((one, other))) if close >= least else (0.0, 0.0, 0.0, 1.0)), close))
+        found.append((*(_judged(*sorted((one, other))) if close >= least else (0.0,) * 4), close))
     return found
 
 

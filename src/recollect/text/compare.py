@@ -31,6 +31,7 @@ from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]
 # That a claim says the same, the opposite, something newer, something else; then the cosine of both claims.
+# All chances are 0 for claims too far apart to be read.
 Chances = tuple[float, float, float, float, float]
 Judge = Callable[[Sequence[tuple[str, str]]], Sequence[Chances]]
 
@@ -94,7 +95,7 @@ class Comparison:
         """Both claims, each on a line; of claims that clash, the heading or the text below it that does so alone."""
         ones, others = parts_of(self.claim), parts_of(self.against)
         clashes = (pair for pair in product(ones, others) if self.conflicts and _by_rules(*pair).conflicts)
-        return next(clashes, (" — ".join(ones), " — ".join(others)))
+        return next(clashes, (" — ".join(dict.fromkeys(ones)), " — ".join(dict.fromkeys(others))))
 
     @property
     def repeats(self) -> bool:
@@ -173,8 +174,8 @@ def _sameness(found: Comparison) -> tuple[bool, bool, float]:
 
 
 def _by_judge(pair: tuple[str, str], chances: Chances, ruled: Comparison) -> Comparison:
-    closeness = chances[-1]
-    if closeness < FAR:
+    *asked, closeness = chances
+    if closeness < FAR or not any(asked):
         return ruled
     same, conflict, _ = weighed(signs(pair, chances, ruled))
     if ruled.conflicts and ruled.sure:

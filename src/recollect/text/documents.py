@@ -127,7 +127,7 @@ def without_block(text: str, block: str, *, instead: str = "") -> str | None:
 
 
 def holds_block(text: str, block: str) -> bool:
-    return bool(_places(lines_of(text), lines_of(block)))
+    return block.partition("\n")[0] in text and bool(_places(lines_of(text), lines_of(block)))
 
 
 def _places(lines: list[str], wanted: list[str]) -> list[int]:

@@ -100,6 +100,18 @@ def test_what_each_author_saw_neither_hides_a_repetition_nor_makes_it_a_conflict
     assert merged >= 3
 
 
+def test_a_title_that_tells_all_is_not_read_twice_and_so_questions_no_other_subject(tmp_path: Path) -> None:
+    said = (
+        "Production has no SSH access at all since the audit.",
+        "SSH keys of leavers are removed on their last day.",
+    )
+    with Memory.open(tmp_path, create=True, environ={"HOME": str(tmp_path)}) as memory:
+        for rule in said:
+            fields = {"title": rule, "observation": rule, "action": rule}
+            found = memory.learn(context="Notes", implication="Notes", **fields, anyway=True)
+    assert found.asked == ()
+
+
 def test_an_unrelated_bullet_beside_a_rule_hides_no_conflict() -> None:
     lines = (Path(__file__).parents[2] / "data" / "blind9.jsonl").read_text("utf-8").splitlines()
     pairs = [each for each in map(json.loads, lines) if each["form"] == "free" and each["label"] == "opposite"]
