@@ -121,6 +121,19 @@ def test_search_gives_results_with_score_and_fields(api: httpx.Client) -> None:
     assert "title" in found["results"][0]["matched_fields"]
 
 
+def test_a_search_links_to_its_next_part(api: httpx.Client) -> None:
+    kept = {learned(api, title=f"Stripe webhooks reach worker {number} late")["id"] for number in range(5)}
+    assert len(kept) == 5
+    seen: list[str] = []
+    address = "/api/search?query=stripe+webhooks&kind=learning&limit=2"
+    while address:
+        answer = api.get(address)
+        seen += [one["id"] for one in answer.json()["results"]]
+        address = answer.links.get("next", {}).get("url", "")
+        assert answer.json()["total"] == len(seen) + bool(address)
+    assert sorted(seen) == sorted(kept)
+
+
 def test_a_learning_is_edited_archived_and_brought_back(api: httpx.Client) -> None:
     id = learned(api)["id"]
     edited = api.patch(f"/api/learnings/{id}", json={"tags": ["payments"], "pinned": True}).json()

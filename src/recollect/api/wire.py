@@ -137,7 +137,8 @@ Found = Annotated[Window, Depends(_found)]
 
 def search_page(memory: Memory, query: str, part: Window, **wanted: Any) -> Response:
     window = replace(part, limit=part.limit or memory.context.settings.search.limit)
-    found = memory.search(query, limit=min(window.limit + window.offset, MOST), **wanted)
+    # One more tells whether there is a next part; to count all, every passage would have to be ranked.
+    found = memory.search(query, limit=min(window.limit + window.offset + 1, MOST), **wanted)
     return sliced("results", found, window)
 
 

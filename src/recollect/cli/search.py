@@ -62,7 +62,8 @@ def search(memory: Memory, query: str, limit: int | None, **options: Any) -> Out
         note = nothing_found(query, [f"--{name.removesuffix('s')}" for name in used])
         note += " To include learnings out of use: --status all --min-confidence 0."
     lines = [line for hit in hits for line in _shown(hit)]
-    return Output(listing("results", hits, limit=limit, offset=offset), "\n".join(lines), note=note)
+    value = listing("results", hits, total=offset + len(hits), limit=limit, offset=offset)
+    return Output(value, "\n".join(lines), note=note)
 
 
 @click.command()
