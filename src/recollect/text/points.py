@@ -162,8 +162,8 @@ _CUES: tuple[tuple[Section, re.Pattern[str]], ...] = (
         ),
     ),
 )
-# A sentence goes on in a line that begins with a small word, as in a commit's message.
-_WRAPPED = lazy(r"(?<=[\w,)`\"'])\n[ \t]*+(?=[\"'`]?[a-z]\w*[\s,.;\"'`])")
+# A sentence goes on in a line that begins with a small word or a quote, as in a commit's message.
+_WRAPPED = lazy(r"(?<=[\w,)`\"'])\n[ \t]*+(?=[\"'`]\w|[a-z]\w*[\s,.;])")
 _FIELD_SECTIONS: dict[str, Section] = {"decisions": "decision", "outcome": "done", "rule": "lesson", "why": "lesson"}
 DONE = "done: "  # before what a DONE line says, which could be read as a task otherwise
 # Of strangers' sentences with a mere cue ("pending") 13 to 32 % leave something open; of these 63 % (experiments.md).
