@@ -25,8 +25,7 @@ def entries(memory: Memory) -> list[Entry]:
     """Every entry of every log, in order."""
     found = []
     for each in sorted(memory.journal.days(), key=lambda day: day.day):
-        numbers = range(1, memory.journal.show(each.day).count("\n## ") + 2)
-        found += [memory.journal.entry(f"log/{each.day}#{number}") for number in numbers]
+        found += [one.entry for one in memory.journal.entries(each.day)]
     return found
 
 
