@@ -320,7 +320,7 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
         "space", "status", "pattern_type", "trust", "hash", "type", "kind", "version", "source_hash", "feedback",
         "feedback_trust", "change_id", "what", "channel", "owner", "superseded_by", "stakes", "outcome", "level",
         "scope", "sha", "named_by", "file_hash", "before_hash", "text_hash", "day", "prompt", "generator", "host",
-        "event", "scopes", "state", "entry_id", "machine",
+        "event", "scopes", "state", "entry_id",
     }  # fmt: skip
     made_ids = {"learnings", "discoveries", "decisions", "tokens", "asks", "host_events", "topics"}
     derived = {"passages", "terms", "leases", "meta", "migrations", "spaces", "logs", "nodes", "tree_state"}
