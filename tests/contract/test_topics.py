@@ -118,6 +118,12 @@ def test_a_heading_of_a_person_is_a_topic_and_a_sentence_is_not(at: Turns) -> No
     assert not any(name.startswith("Why") for name in at.rows())
 
 
+def test_a_short_note_about_something_else_does_not_join_the_latest_topic(at: Turns) -> None:
+    at.turn("s-1", "Does the importer need a lock file on staging?", "Yes, one in /run.")
+    at.memory.journal.add(NewEntry(text="Salaries are paid on Friday"))
+    assert at.rows()["Salaries are paid on Friday"].entries == 1
+
+
 def test_a_temporary_entry_makes_no_topic(at: Turns) -> None:
     assert at.memory.journal.add(NewEntry(text="Scratch numbers", topic="Load test [temporary]")).topic == ""
     assert at.rows() == {}

@@ -77,7 +77,7 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     nearest = _nearest(tx, one, stored.doc)
     chosen = chosen or _of_work(tx, one, states.done if ours else (), nearest) or nearest
     if chosen is None and ours:
-        asks = bool(asked) and not continues
+        asks = not continues and bool(asked or not entry.fields)  # a note that was written down continues no work
         before = rows.latest(tx, since=one.said.at - BEFORE)
         chosen = _begun(tx, ctx, one, None if asks else before) if asks or not text.is_thin(one.said) else before
     if chosen is None:
