@@ -141,6 +141,42 @@ def test_what_contradicts_a_learning_of_an_earlier_prompt_is_not_shown_in_that_s
     assert hooks.fire("UserPromptSubmit", prompt=asked) == ""
 
 
+def test_of_two_that_contradict_each_other_the_better_proven_one_is_shown_and_marked(
+    open_memory: Opener, environ: dict[str, str]
+) -> None:
+    """A blocker of an agent that helped, and then what a person says more like the question."""
+    memory = open_memory()
+    seen = "DISCOVERY[blocker]: On staging the database lies on NFS, where SQLite's WAL mode does not work"
+    (proven,) = (each.learning.id for each in memory.observe(seen, task="staging").captured)
+    with_verdicts(memory, proven, 1)
+    lesser = memory.learnings.remember("Use SQLite's WAL mode on staging").learning
+    item = max(memory.inbox.waiting(), key=lambda each: each.number)
+    assert {item.subject, item.other} == {proven, lesser.id}
+    asked = "Is the WAL mode of SQLite an option on staging?"
+    mark = f"Use SQLite's WAL mode on staging ({lesser.id})"
+
+    chosen = memory.inject(task="wal", outcome="wal", title=asked)
+    given, considered = given_and_why(memory, asked)
+    brief = memory.sessions.brief(_room()).text
+    prompted = Hooks(memory.project.root, environ).fire("UserPromptSubmit", prompt=asked)
+    assert [each.id for each in chosen.learnings] == [proven] == [*given]
+    for text in (chosen.markdown, prompted):
+        assert f"**Contradicted by**: {mark}. A person decides" in text
+    why = next(each.held_back for each in considered if each.id == lesser.id)
+    assert why.startswith("contradicted by what is better proven")
+    assert f"contradicted by {mark}" in brief
+    assert f"mode on staging {lesser.id}" not in brief
+
+    assert mark in memory.inject(task="named", outcome="named", title="", learnings=(proven,)).markdown
+    memory.inbox.resolve(item.number, "dismiss")
+    assert "ontradicted" not in memory.sessions.brief(_room()).text
+    assert set(shown(memory, task="later", title=asked)) == {proven, lesser.id}
+
+
+def _room() -> ContextBudget:
+    return ContextBudget()
+
+
 SMALL_TALK = """
     thanks|ok|go on|keep going|good morning|the second one|previous|explain|never|always, please|is it done?|looks good
     looks good to me|push it|run it again|what next?|make it shorter|I don't know|be careful|no, the other one|stop

@@ -15,7 +15,7 @@ from recollect.capture.edit import LEARNING, MOVED, archive
 from recollect.core.choices import Trust
 from recollect.core.context import TRUSTS, Context, Tx
 from recollect.core.errors import Forbidden, NoAnswer, Refused, Rejected
-from recollect.core.learning import COIA, Learning, Task
+from recollect.core.learning import COIA, IMPLIED, Learning, Task
 from recollect.core.new_learning import TAG_LIMIT, NewLearning
 from recollect.core.records import made, record, replace, thousandths
 from recollect.core.trust import check_may, outranks
@@ -27,7 +27,6 @@ from recollect.store.passages import Narrow
 from recollect.text import quality
 from recollect.text.claims import claims, is_sentence, is_topic
 from recollect.text.compare import Comparison, Judge, compare, reversed_by
-from recollect.text.markers import IMPLIED
 from recollect.text.storable import storable_record
 
 KIND = "contradiction"

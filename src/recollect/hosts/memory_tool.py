@@ -341,7 +341,7 @@ def edited(learning: Learning, text: str) -> dict[str, str]:
         raise BadInput(
             f"A line belongs to no field. After the title, begin each field with its label: {', '.join(COIA)}"
         )
-    return {name: after[name] for name in before if after[name] != before[name]}
+    return {name: said for name, said in after.items() if said != before.get(name)}
 
 
 def file_name(learning: Learning) -> str:

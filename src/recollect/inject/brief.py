@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 from recollect.core.clock import DAY, day_of, iso, zone_named
-from recollect.core.learning import COMPACTED
+from recollect.core.learning import COMPACTED, IMPLIED
 from recollect.core.records import record
 from recollect.store import events, sessions, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
@@ -154,10 +154,29 @@ def _ring(ctx: Context) -> tuple[str, ...]:
     """What every session is told of a ring: what people asked for, then what helped or a person wrote."""
     with ctx.db.read(ctx.space) as tx:
         asked = sessions.entries_of_types(tx, ("user", "feedback"), limit=RING_SHOWN)
-        helped = [one[:3] for one in sessions.proven(tx, RING_SHOWN)]
-        learned = list(dict.fromkeys([*helped, *sessions.by_person(tx, RING_SHOWN)]))[:RING_SHOWN]
-    lines = [f"- {_titled(one, ())}" for one in asked]
-    return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action in learned))
+        learned = [line for line, _ in _lessons(tx, RING_SHOWN)]
+    return (*(f"- {_titled(one, ())}" for one in asked), *learned)
+
+
+def _lessons(tx: Tx, limit: int) -> list[tuple[str, bool]]:
+    """Lines of the learnings that helped most, then of those by a person; and whether each helped. Of two that the
+    inbox asks about, only the better proven one."""
+    found = {one[0]: one for one in (*sessions.by_person(tx, limit), *sessions.proven(tx, limit))}
+    held, by = events.contradicted(tx, [*found], found)
+    kept = sorted((one for id, one in found.items() if id not in held), key=lambda one: -one[4] * one[5])[:limit]
+    lines = []
+    for id, title, observation, action, confidence, helped in kept:
+        # An action that was only implied, or says the title again, tells less than what was seen.
+        said = next((each for each in (action, observation) if _adds(each, title)), "")
+        notes = [f"confidence {confidence / 1000:.2f}, helped {helped}x"] if helped else []
+        notes += [f"contradicted by {_said(by[id])}; a person decides in the inbox"] if id in by else []
+        worth = f" ({'; '.join(notes)})" if notes else ""
+        lines.append((f"- {_said(title)}{f': {_cut(said)}' if said else ''}{worth} {id}", helped > 0))
+    return lines
+
+
+def _adds(said: str, title: str) -> bool:
+    return not said.startswith(IMPLIED) and not _words(said) <= _words(title)
 
 
 def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
@@ -338,22 +357,18 @@ class _Telling:
         return f"- {head if words <= name or _alike(words, name) else f'{head}: {_cut(said)}'} → {self._tell(one)}"
 
     def _learned(self, page: str) -> Iterator[str]:
-        found = sessions.proven(self._tx, LEARNED)
-        for id, title, action, confidence, helped in found:
-            worth = f"confidence {confidence / 1000:.2f}, helped {helped}x"
-            yield f"- {_said(title)}: {_cut(action)} ({worth}) {id}"
+        found = _lessons(self._tx, LEARNED)
+        proven = [line for line, helped in found if helped]
+        yield from proven
         for text, ids in sessions.principles(self._tx, now=self._now)[:3]:
             yield f"- {_cut(text)} ({counted(len(ids), 'decision')} confirm it)"
         patterns = page.partition("\n## Recent Patterns\n")[2].partition("\n## ")[0].split("\n")
-        for line in patterns[: max(LEARNED - len(found), 0)]:
+        for line in patterns[: LEARNED - len(proven)]:
             said, _, id = line.removeprefix("- ").rpartition(" → ")
             if said and id not in self._told:
                 self._told.add(id)
                 yield f"- {_cut(said)} → {id}"
-        known = {id for id, *_ in found}
-        for id, title, action in sessions.by_person(self._tx, LEARNED)[: max(LEARNED - len(found), 0)]:
-            if id not in known:
-                yield f"- {_said(title)}: {_cut(action)} {id}"
+        yield from (line for line, helped in found if not helped)
 
     def _decided(self) -> Iterator[str]:
         """Decisions that bind, without those that wait for a review and are listed above."""

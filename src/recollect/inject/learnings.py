@@ -12,6 +12,7 @@ from recollect.core.records import check_limit, record, replace, thousandths
 from recollect.search.query import Question, ask
 from recollect.search.rank import THOROUGH, Candidates, best, looked_up
 from recollect.store import learnings as rows
+from recollect.store.events import contradicted
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
 from recollect.text.frame import section
@@ -20,6 +21,8 @@ from recollect.text.tokens import of_a_subject, terms, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.core.context import Context, Tx
     from recollect.search.rank import Scored
 
@@ -66,12 +69,14 @@ class NewInjection:
 
 @record
 class Fitting:
-    """A learning that a task may be shown; `ring` is empty for the project's, and `on_trial` means not yet proven."""
+    """A learning that a task may be shown. `ring` is empty for the project's, `on_trial` means not yet proven, and
+    `contradicted` tells what contradicts it while the inbox asks a person."""
 
     learning: Learning
     relevance: float
     on_trial: bool
     ring: str = ""
+    contradicted: str = ""
 
 
 @record
@@ -93,7 +98,7 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     budget = wanted.budget or ctx.settings.inject.budget
     if wanted.learnings:
         named = ctx.read(_named, wanted.learnings)
-        return shown([Fitting(learning=one, relevance=1, on_trial=False) for one in named], budget)
+        return shown(named, budget)
     rings = [("", found_in(ctx)), *ctx.rings.ask(ctx, found_in)]
     return shown(nearest(rings, wanted.max_learnings or ctx.settings.inject.max_learnings), budget)
 
@@ -112,10 +117,10 @@ def nearest(rings: list[tuple[str, list[Fitting]]], slots: int) -> list[Fitting]
     found = [one for _, one in weighed if not one.ring or one.learning.title not in own]
     proven, on_trial = ([one for one in found if one.on_trial == trial] for trial in (False, True))
     kept = on_trial[:1] if slots > 1 or not proven else []
-    return _at_peace([*proven[: slots - len(kept)], *kept])
+    return _across_rings([*proven[: slots - len(kept)], *kept])
 
 
-def _at_peace(found: list[Fitting]) -> list[Fitting]:
+def _across_rings(found: list[Fitting]) -> list[Fitting]:
     """Without what contradicts another ring's learning that comes earlier: no inbox holds such a pair."""
     kept: list[Fitting] = []
     for one in found:
@@ -138,14 +143,15 @@ def _at_odds(one: Learning, other: Learning) -> bool:
 def shown(found: list[Fitting], budget: int) -> Chosen:
     """The learnings, best first, whose section costs at most `budget` tokens; one too long is passed over."""
     rings = {one.learning.id: one.ring for one in found if one.ring}
+    contradicted = {one.learning.id: one.contradicted for one in found}
     taken: list[Learning] = []
     for one in found:
-        if tokens(section([*taken, one.learning], rings)) <= budget:
+        if tokens(section([*taken, one.learning], rings, contradicted)) <= budget:
             taken.append(one.learning)
-    return Chosen(learnings=tuple(taken), markdown=section(taken, rings), rings=rings)
+    return Chosen(learnings=tuple(taken), markdown=section(taken, rings, contradicted), rings=rings)
 
 
-def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
+def _named(tx: Tx, ids: tuple[str, ...]) -> list[Fitting]:
     """Learnings named by the caller: any confidence, but only active and injectable ones."""
     named = [rows.get(tx, id) for id in dict.fromkeys(ids)]
     for learning in named:
@@ -153,9 +159,18 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
             raise Refused(f"{learning.id} is {learning.status}; restore it first, or choose what replaced it")
         if learning.trust not in INJECTABLE:
             raise Refused(f"{learning.id} came from outside; adopt it first: recollect learn adopt {learning.id}")
-    if contradicted := rows.contradicted(tx, [one.id for one in named]):
-        raise Refused(f"{min(contradicted)} may contradict another one; resolve it first: recollect inbox")
-    return named
+    held, by = contradicted(tx, ids, ids)
+    if held:
+        raise Refused(f"{min(held)} may contradict another one; resolve it first: recollect inbox")
+    return [Fitting(learning=one, relevance=1, on_trial=False, contradicted=by.get(one.id, "")) for one in named]
+
+
+def at_peace(tx: Tx, found: list[Fitting], known: Sequence[str]) -> list[Fitting]:
+    """Of two that the inbox asks about only the better proven one, if the agent sees or knows it; what is contradicted
+    is marked."""
+    ids = [one.learning.id for one in found]
+    held, by = contradicted(tx, ids, {*known, *ids})
+    return [replace(one, contradicted=by.get(one.learning.id, "")) for one in found if one.learning.id not in held]
 
 
 def task_question(tx: Tx, text: str) -> Question:
@@ -224,7 +239,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     # A caller who sets the bar wants none on trial.
     if wanted.min_confidence is None and second.docs and (slots > 1 or not proven):
         waiting = fitting(second, LOOKED_AT, on_trial=True)
-        trials = [one for one in waiting if one.learning.verdicts < TRIAL_VERDICTS][:1]
-    chosen = [*proven[: slots - len(trials)], *trials]
-    contradicted = rows.contradicted(tx, [*wanted.known, *(one.learning.id for one in chosen)])
-    return [one for one in chosen if one.learning.id not in contradicted]
+        trials = [one for one in waiting if one.learning.verdicts < TRIAL_VERDICTS]
+    found = at_peace(tx, [*proven, *trials], wanted.known)
+    proven, trials = ([one for one in found if one.on_trial == trial] for trial in (False, True))
+    return [*proven[: slots - len(trials[:1])], *trials[:1]]

@@ -13,6 +13,7 @@ from recollect.inject.learnings import (
     TRIAL_VERDICTS,
     Fitting,
     NewInjection,
+    at_peace,
     has_subject,
     nearest,
     relevant,
@@ -140,14 +141,14 @@ def _glance(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> t
         elif relevance >= settings.relevance and settings.entries and (entry := passages.by_id(tx, id)):
             line = _line(entry, frozenset(question.weights))
             said.append(EntryLine(id=id, title=entry.title, line=line, relevance=relevance))
-    out = rows.contradicted(tx, [*wanted.known, *learned])
-    found = [one for one in rows.many(tx, list(learned)) if one.id not in out]
+    found = rows.many(tx, list(learned))
     trials = [confidences[one.id] < thousandths(settings.min_confidence) for one in found]
-    return [
+    fitting = [
         Fitting(learning=one, relevance=learned[one.id], on_trial=trial)
         for one, trial in zip(found, trials, strict=True)
         if not trial or one.verdicts < TRIAL_VERDICTS
-    ], said
+    ]
+    return at_peace(tx, fitting, wanted.known), said
 
 
 def earlier(tx: Tx, ctx: Context) -> tuple[Candidates, dict[str, EntryLine]]:

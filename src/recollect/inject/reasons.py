@@ -28,8 +28,8 @@ from recollect.search import words
 from recollect.search.everything import id_in
 from recollect.search.query import Question
 from recollect.search.rank import Candidates, Scored, best
+from recollect.store import events, sessions
 from recollect.store import learnings as rows
-from recollect.store import sessions
 from recollect.store.passages import Narrow
 from recollect.text.tokens import terms
 
@@ -78,7 +78,7 @@ def candidates(
             ids = [hit.passage.id for hit, _, _ in hits if hit.passage.kind == rows.KIND]
             learnings = {one.id: one for one in rows.many(tx, ids)}
             own = rows.from_outcome(tx, ids, wanted.outcome)
-            contradicted = rows.contradicted(tx, ids)
+            contradicted, by = events.contradicted(tx, ids, {*shown, *before})
             works = {(hit.passage.thread, hit.passage.title) for hit, _, _ in hits if hit.passage.id in shown}
             found: dict[str, Considered] = {}
             for hit, id, title in hits:
@@ -91,7 +91,7 @@ def candidates(
                 if one.id in own:
                     held_back = "was learned in this session"
                 elif one.id in contradicted:
-                    held_back = "may contradict another learning; the inbox asks"
+                    held_back = f"contradicted by what is better proven, as the inbox asks: {by[one.id]}"
                 elif not learning and (one.thread, one.title) in works:
                     held_back = "another turn of the same work is shown"
                 found.setdefault(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.core import calendar
-from recollect.core.learning import Learning
+from recollect.core.learning import IMPLIED, Learning
 from recollect.core.records import noun_of, replace
 from recollect.store.db import HEADER_LINES
-from recollect.text.markers import IMPLIED, without_states
+from recollect.text.markers import without_states
 from recollect.text.sentences import snippet
 
 if TYPE_CHECKING:

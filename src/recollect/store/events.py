@@ -15,10 +15,10 @@ from recollect.store.db import add_row, among, count, every, one, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
-    from recollect.core.context import Context, Event, Tx
+    from recollect.core.context import Context, Event, Row, Tx
 
 
 MOOT = "moot"  # the resolution of an item of which one side went out of use
@@ -226,6 +226,36 @@ def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
     """Inbox items, open or resolved, about a learning and one that it contradicts."""
     where = "AND kind = 'contradiction' AND (subject = :id OR other = :id)"
     return select(tx, Escalation, "escalations", where, id=learning)
+
+
+def contradicted(tx: Tx, learnings: Sequence[str], beside: Collection[str]) -> tuple[set[str], dict[str, str]]:
+    """Of some learnings, those that open inbox items put against a better proven one of those `beside` them; and for
+    each in such an item what contradicts it: titles and ids.
+
+    Better proven: by confidence, then by how often it helped, then a person's word, then the newest. What came from
+    outside is shown to nobody and comes last.
+    """
+    sql = """
+        SELECT one.id, one.title, one.trust, one.confidence, one.times_helpful, one.created_at,
+          two.id, two.title, two.trust, two.confidence, two.times_helpful, two.created_at
+        FROM escalations e
+        JOIN learnings one ON one.space = e.space AND one.id = e.subject
+        JOIN learnings two ON two.space = e.space AND two.id = e.other
+        WHERE e.space = :space AND e.kind = 'contradiction' AND (e.subject IN (:keys) OR e.other IN (:keys))
+          AND e.resolved_at IS NULL"""
+    held: set[str] = set()
+    by: dict[str, dict[str, str]] = {}
+    for row in among(tx, sql, learnings):
+        worse, better = sorted((row[:6], row[6:]), key=_proof)
+        held |= {worse[0]} if better[0] in beside and worse[0] in learnings else set()
+        for side, other in ((worse, better), (better, worse)):
+            by.setdefault(side[0], {})[other[0]] = f"{other[1]} ({other[0]})"
+    return held, {id: "; ".join(others.values()) for id, others in by.items()}
+
+
+def _proof(side: Row) -> tuple[bool, int, int, bool, int, str]:
+    id, _, trust, confidence, helped, created_at = side
+    return trust != "external", confidence, helped, trust == "human", created_at, id
 
 
 def waiting_escalations(tx: Tx) -> list[Escalation]:

@@ -47,13 +47,6 @@ def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
     return {id for (id,) in found}
 
 
-def contradicted(tx: Tx, learnings: Sequence[str]) -> set[str]:
-    """Those of some learnings that contradict an earlier one in the list, by an open inbox item."""
-    sql = "SELECT subject, other FROM escalations WHERE space = :space AND kind = 'contradiction'"
-    pairs = among(tx, f"{sql} AND resolved_at IS NULL AND subject IN (:keys)", learnings)
-    return {max(pair, key=learnings.index) for pair in pairs if pair[1] in learnings}
-
-
 KIND = "learning"
 _NAMES = tuple(name for name in Learning.__annotations__ if name != "tags")
 _COLUMNS = ", ".join(_NAMES)

@@ -321,11 +321,11 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
     return [record_from(Told, row) for row in rows]
 
 
-def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
-    """Learnings that helped more often than they misled, by confidence × count: id, title, action, both."""
+def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, str, int, int]]:
+    """Learnings that helped more often than they misled, by confidence × count, which are the last columns."""
     return tx.rows(
         """
-        SELECT id, title, action, confidence, times_helpful FROM learnings
+        SELECT id, title, observation, action, confidence, times_helpful FROM learnings
         WHERE space = :space AND times_helpful > 0 AND times_helpful > times_not_helpful AND status = 'active'
           AND trust <> 'external'
         ORDER BY confidence * times_helpful DESC, id LIMIT :limit""",
@@ -333,11 +333,11 @@ def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
     )
 
 
-def by_person(tx: Tx, limit: int) -> list[tuple[str, str, str]]:
-    """The latest learnings by a person without a bad verdict: id, title, action."""
+def by_person(tx: Tx, limit: int) -> list[tuple[str, str, str, str, int, int]]:
+    """The latest learnings by a person without a bad verdict, with the columns of `proven`."""
     return tx.rows(
         """
-        SELECT id, title, action FROM learnings
+        SELECT id, title, observation, action, confidence, times_helpful FROM learnings
         WHERE space = :space AND status = 'active' AND trust = 'human' AND times_not_helpful = 0
         ORDER BY created_at DESC, id LIMIT :limit""",
         limit=limit,

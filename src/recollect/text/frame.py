@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from recollect.core.learning import Learning
+from recollect.core.learning import IMPLIED, Learning
 from recollect.core.records import thousandths
 from recollect.text.markdown import close_fence, lazy
 
@@ -66,7 +66,7 @@ _POSING = (
     r"|~(?=~~)|(?<=~)~(?=~)|(?<=~~)~"
     r"|-(?=--)|(?<=-)-(?=-)|(?<=--)-"  # rules and front matter
     r"|(?i:(?<=LEARNING)_(?=(?:NOT_)?HELPFUL))"  # verdicts
-    r"|(?i:(?<=\*)\*(?=(?:Context|Observation|Implication|Action)\b))"  # our own labels and lines
+    r"|(?i:(?<=\*)\*(?=(?:Context|Observation|Implication|Action|Contradicted by)\b))"  # our own labels and lines
     r"|_(?=ID:|End\ of\ )|(?<=relevant\ learnings\.)_"
 )
 # One of these is in every line that has one of those: cheaper to look for, and most lines have none.
@@ -113,20 +113,30 @@ def quote(text: str, *, below: int) -> list[str]:
 # --- Sections
 
 
-def section(learnings: Sequence[Learning], rings: Mapping[str, str] | None = None) -> str:
-    """The Markdown put in front of an agent, empty without learnings; `rings` names the rings of those from one."""
-    blocks = [block(learning, (rings or {}).get(learning.id, "")) for learning in learnings]
+def section(
+    learnings: Sequence[Learning],
+    rings: Mapping[str, str] | None = None,
+    contradicted: Mapping[str, str] | None = None,
+) -> str:
+    """The Markdown put in front of an agent, empty without learnings. `rings` names the rings of those from one, and
+    `contradicted` what says otherwise until a person decides."""
+    rings, contradicted = rings or {}, contradicted or {}
+    blocks = [block(one, rings.get(one.id, ""), contradicted.get(one.id, "")) for one in learnings]
     return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 
-def block(learning: Learning, ring: str = "") -> str:
-    """One learning of a section, every field as one escaped line; and its ring where that is not the project."""
+def block(learning: Learning, ring: str = "", contradicted: str = "") -> str:
+    """One learning of a section, every field that it states as one escaped line; its ring where that is not the
+    project, and what contradicts it."""
     used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
     confidence = (thousandths(learning.confidence) + 5) // 10 / 100  # rounded as people round
-    fields = zip(("Context", "Observation", "Implication", "Action"), learning.fields, strict=True)
+    fields = dict(zip(("Context", "Observation", "Implication", "Action"), learning.fields, strict=True))
+    fields = {name: escape(one_line(said)) for name, said in fields.items() if not said.startswith(IMPLIED)}
+    if contradicted:
+        fields["Contradicted by"] = f"{escape(one_line(contradicted))}. A person decides in the inbox; weigh both"
     return (
         f"### {escape(one_line(learning.title))} [confidence: {confidence:.2f}, {used}]\n\n"
-        + "".join(f"**{name}**: {escape(one_line(said))}\n" for name, said in fields)
+        + "".join(f"**{name}**: {said}\n" for name, said in fields.items())
         + f"\n_ID: {escape(one_line(learning.id))}{f' | Ring: {escape(ring)}' if ring else ''}_"
     )
 

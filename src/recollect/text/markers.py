@@ -16,7 +16,7 @@ from typing import Literal, cast
 
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA
+from recollect.core.learning import COIA, IMPLIED
 from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
 from recollect.core.records import record, says_nothing
 from recollect.text import tags
@@ -133,7 +133,6 @@ class Coia:
 
 Role = Literal["context", "observation", "implication", "action"]
 
-IMPLIED = "(implied) "  # marks a field that the discovery does not state: it says only what the type implies
 _OBSERVED = f"{IMPLIED}The work showed the need for it."
 _IMPLICATION_FILLERS: dict[DiscoveryType, str] = {
     "blocker": f"{IMPLIED}Similar work can run into the same problem.",

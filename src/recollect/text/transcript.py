@@ -14,9 +14,9 @@ import json
 import re
 from functools import cache
 
+from recollect.core.learning import IMPLIED
 from recollect.core.records import MESSAGE, record
 from recollect.text.markdown import lazy
-from recollect.text.markers import IMPLIED
 from recollect.text.sentences import cut, split_sentences
 from recollect.text.tokens import terms
 

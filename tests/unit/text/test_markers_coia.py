@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from golden import assert_golden
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA
+from recollect.core.learning import COIA, IMPLIED
 from recollect.core.new_learning import NewLearning
 from recollect.core.records import says_nothing
 from recollect.text import frame
-from recollect.text.markers import IMPLIED, Coia, Discoveries, extract, read_discoveries, without_marks
+from recollect.text.markers import Coia, Discoveries, extract, read_discoveries, without_marks
 
 CASES = Path(__file__).parents[3] / "benchmarks" / "data" / "discoveries.jsonl"
 LINE = "DISCOVERY[pattern]: Retry twice"
