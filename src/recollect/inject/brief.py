@@ -161,11 +161,11 @@ def _ring(ctx: Context) -> tuple[str, ...]:
 def _lessons(tx: Tx, limit: int) -> list[tuple[str, bool]]:
     """Lines of the learnings that helped most, then of those by a person; and whether each helped. Of two that the
     inbox asks about, only the better proven one."""
-    found = {one[0]: one for one in (*sessions.by_person(tx, limit), *sessions.proven(tx, limit))}
-    held, by = events.contradicted(tx, [*found], found)
-    kept = sorted((one for id, one in found.items() if id not in held), key=lambda one: -one[4] * one[5])[:limit]
+    found = sessions.lessons(tx, limit)
+    ids = [one[0] for one in found]
+    held, by = events.contradicted(tx, ids, ids)
     lines = []
-    for id, title, observation, action, confidence, helped in kept:
+    for id, title, observation, action, confidence, helped in [one for one in found if one[0] not in held][:limit]:
         # An action that was only implied, or says the title again, tells less than what was seen.
         said = next((each for each in (action, observation) if _adds(each, title)), "")
         notes = [f"confidence {confidence / 1000:.2f}, helped {helped}x"] if helped else []

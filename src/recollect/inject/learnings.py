@@ -81,11 +81,10 @@ class Fitting:
 
 @record
 class Chosen:
-    """The learnings that a task is shown, their block, and the rings of those that are not the project's."""
+    """The learnings that a task is shown, and their block."""
 
     learnings: tuple[Learning, ...]
     markdown: str
-    rings: dict[str, str]
 
 
 def choose(ctx: Context, wanted: NewInjection) -> Chosen:
@@ -148,7 +147,7 @@ def shown(found: list[Fitting], budget: int) -> Chosen:
     for one in found:
         if tokens(section([*taken, one.learning], rings, contradicted)) <= budget:
             taken.append(one.learning)
-    return Chosen(learnings=tuple(taken), markdown=section(taken, rings, contradicted), rings=rings)
+    return Chosen(learnings=tuple(taken), markdown=section(taken, rings, contradicted))
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Fitting]:

@@ -321,27 +321,16 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
     return [record_from(Told, row) for row in rows]
 
 
-def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, str, int, int]]:
-    """Learnings that helped more often than they misled, by confidence × count, which are the last columns."""
-    return tx.rows(
-        """
+def lessons(tx: Tx, limit: int) -> list[tuple[str, str, str, str, int, int]]:
+    """Learnings that helped more often than they misled, by confidence × count, then the latest by a person without a
+    bad verdict: id, title, observation, action, confidence, how often it helped."""
+    sql = """
         SELECT id, title, observation, action, confidence, times_helpful FROM learnings
-        WHERE space = :space AND times_helpful > 0 AND times_helpful > times_not_helpful AND status = 'active'
-          AND trust <> 'external'
-        ORDER BY confidence * times_helpful DESC, id LIMIT :limit""",
-        limit=limit,
-    )
-
-
-def by_person(tx: Tx, limit: int) -> list[tuple[str, str, str, str, int, int]]:
-    """The latest learnings by a person without a bad verdict, with the columns of `proven`."""
-    return tx.rows(
-        """
-        SELECT id, title, observation, action, confidence, times_helpful FROM learnings
-        WHERE space = :space AND status = 'active' AND trust = 'human' AND times_not_helpful = 0
-        ORDER BY created_at DESC, id LIMIT :limit""",
-        limit=limit,
-    )
+        WHERE space = :space AND status = 'active' AND trust """
+    helped = "<> 'external' AND times_helpful > 0 AND times_helpful > times_not_helpful"
+    helped += " ORDER BY confidence * times_helpful DESC, id LIMIT :limit"
+    by_person = "= 'human' AND times_not_helpful = 0 ORDER BY created_at DESC, id LIMIT :limit"
+    return list(dict.fromkeys([*tx.rows(sql + helped, limit=limit), *tx.rows(sql + by_person, limit=limit)]))
 
 
 def binding(tx: Tx, *, now: int, but: Sequence[str], limit: int) -> list[tuple[str, str, str, int]]:
