@@ -28,7 +28,6 @@ def _details(command: Any) -> Any:
             click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated."),
             click.option(
                 "--bridge",
-                "bridge",
                 multiple=True,
                 metavar="NAME=TEXT",
                 help="What it looks like, structure=…, and what it is for, function=….",

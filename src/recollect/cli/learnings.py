@@ -369,7 +369,12 @@ def undo(memory: Memory) -> Output:
     at = iso(memory.work.of_change(change)[0].at)[:16]
     states = [f"{each.id} is {_state(each)}" for each in restored]
     place = f" in ring {ring}" if ring != PROJECT else ""
-    text = f"undid {what} of {at}Z{place}:" + ("\n" if len(states) > 1 else " ") + "\n".join(states)
+    if not isinstance(one := restored[0], Entry):
+        gone = isinstance(one, Learning) and one.out_of_use
+        states.append(
+            f"{'to bring it back: recollect learn restore' if gone else 'what changed: recollect why'} {one.id}"
+        )
+    text = f"undid {what} of {at}Z{place}:" + ("\n" if len(restored) > 1 else " ") + "\n".join(states)
     kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics", Entry: "entries"}
     return Output({kinds[type(restored[0])]: restored}, text)
 

@@ -15,7 +15,7 @@ from recollect.core.errors import BadInput, NotFound
 from recollect.core.finding import NewFinding
 from recollect.distil.staged import Ages, Consolidation
 from recollect.memory import Memory
-from recollect.text.sentences import counted
+from recollect.text.sentences import counted, cut
 
 
 @click.group(cls=Group)
@@ -271,8 +271,15 @@ def inbox(ctx: click.Context, /, **given: Any) -> int:
 def list_items(memory: Memory) -> Output:
     """List the items that wait for a person, as `inbox` alone does."""
     waiting = memory.inbox.waiting()
-    rows = [(each.number, each.kind, each.subject, each.reason) for each in waiting]
-    return Output(listing("items", waiting), table(("n", "kind", "about", "why"), rows, "nothing waits"))
+    lines = []
+    for each in waiting:
+        lines.append(f"{each.number}  {each.kind}  {each.subject}: {each.reason}")
+        lines += [
+            f"   {name}: {cut(said(each.detail[name]), 100)}"
+            for name in ("title", "old", "known", "new")
+            if name in each.detail
+        ]
+    return Output(listing("items", waiting), "\n".join(lines) or "nothing waits")
 
 
 @inbox.command("show")

@@ -320,15 +320,9 @@ def new_learning(text: str, name: str) -> NewLearning:
         raise BadInput("The file is empty. Write what you observed and what to do about it")
     title = given.get("title") or _words(name)
     made = extract("pattern", prose, title, "")
-    return NewLearning(
-        title=(title or made.title)[:TITLE_LIMIT].rstrip(),
-        context=given.get("context") or made.context,
-        observation=given.get("observation") or made.observation,
-        implication=given.get("implication") or made.implication,
-        action=given.get("action") or made.action,
-        tags=made.tags,
-        domain=made.domain,
-    )
+    fields: dict[str, Any] = {name: given.get(name) or getattr(made, name) for name in COIA}
+    title = (title or made.title)[:TITLE_LIMIT].rstrip()
+    return NewLearning(title=title, **fields, tags=made.tags, domain=made.domain)
 
 
 def edited(learning: Learning, text: str) -> dict[str, str]:

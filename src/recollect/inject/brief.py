@@ -159,24 +159,19 @@ def _ring(ctx: Context) -> tuple[str, ...]:
 
 
 def _lessons(tx: Tx, limit: int) -> list[tuple[str, bool]]:
-    """Lines of the learnings that helped most, then of those by a person; and whether each helped. Of two that the
-    inbox asks about, only the better proven one."""
+    """Lines of the learnings that helped most, then of those by a person; and whether each helped."""
     found = sessions.lessons(tx, limit)
     ids = [one[0] for one in found]
     held, by = events.contradicted(tx, ids, ids)
     lines = []
     for id, title, observation, action, confidence, helped in [one for one in found if one[0] not in held][:limit]:
-        # An action that was only implied, or says the title again, tells less than what was seen.
-        said = next((each for each in (action, observation) if _adds(each, title)), "")
+        stated = [each for each in (action, observation) if not each.startswith(IMPLIED)]
+        said = next((each for each in stated if not _words(each) <= _words(title)), "")
         notes = [f"confidence {confidence / 1000:.2f}, helped {helped}x"] if helped else []
         notes += [f"contradicted by {_said(by[id])}; a person decides in the inbox"] if id in by else []
         worth = f" ({'; '.join(notes)})" if notes else ""
         lines.append((f"- {_said(title)}{f': {_cut(said)}' if said else ''}{worth} {id}", helped > 0))
     return lines
-
-
-def _adds(said: str, title: str) -> bool:
-    return not said.startswith(IMPLIED) and not _words(said) <= _words(title)
 
 
 def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:

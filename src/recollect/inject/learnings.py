@@ -69,8 +69,7 @@ class NewInjection:
 
 @record
 class Fitting:
-    """A learning that a task may be shown. `ring` is empty for the project's, `on_trial` means not yet proven, and
-    `contradicted` tells what contradicts it while the inbox asks a person."""
+    """A learning that a task may be shown; `ring` is empty for the project's, and `on_trial` means not yet proven."""
 
     learning: Learning
     relevance: float
@@ -96,8 +95,7 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
 
     budget = wanted.budget or ctx.settings.inject.budget
     if wanted.learnings:
-        named = ctx.read(_named, wanted.learnings)
-        return shown(named, budget)
+        return shown(ctx.read(_named, wanted.learnings), budget)
     rings = [("", found_in(ctx)), *ctx.rings.ask(ctx, found_in)]
     return shown(nearest(rings, wanted.max_learnings or ctx.settings.inject.max_learnings), budget)
 
@@ -141,7 +139,7 @@ def _at_odds(one: Learning, other: Learning) -> bool:
 
 def shown(found: list[Fitting], budget: int) -> Chosen:
     """The learnings, best first, whose section costs at most `budget` tokens; one too long is passed over."""
-    rings = {one.learning.id: one.ring for one in found if one.ring}
+    rings = {one.learning.id: one.ring for one in found}
     contradicted = {one.learning.id: one.contradicted for one in found}
     taken: list[Learning] = []
     for one in found:
@@ -158,15 +156,14 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Fitting]:
             raise Refused(f"{learning.id} is {learning.status}; restore it first, or choose what replaced it")
         if learning.trust not in INJECTABLE:
             raise Refused(f"{learning.id} came from outside; adopt it first: recollect learn adopt {learning.id}")
-    held, by = contradicted(tx, ids, ids)
-    if held:
-        raise Refused(f"{min(held)} may contradict another one; resolve it first: recollect inbox")
-    return [Fitting(learning=one, relevance=1, on_trial=False, contradicted=by.get(one.id, "")) for one in named]
+    found = at_peace(tx, [Fitting(learning=one, relevance=1, on_trial=False) for one in named])
+    if len(found) < len(named):
+        raise Refused("two of these may contradict each other; resolve it first: recollect inbox")
+    return found
 
 
-def at_peace(tx: Tx, found: list[Fitting], known: Sequence[str]) -> list[Fitting]:
-    """Of two that the inbox asks about only the better proven one, if the agent sees or knows it; what is contradicted
-    is marked."""
+def at_peace(tx: Tx, found: list[Fitting], known: Sequence[str] = ()) -> list[Fitting]:
+    """What is contradicted in the inbox is marked, and left out where the agent sees what is better proven."""
     ids = [one.learning.id for one in found]
     held, by = contradicted(tx, ids, {*known, *ids})
     return [replace(one, contradicted=by.get(one.learning.id, "")) for one in found if one.learning.id not in held]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
-    from recollect.core.context import Context, Event, Row, Tx
+    from recollect.core.context import Context, Event, Tx
 
 
 MOOT = "moot"  # the resolution of an item of which one side went out of use
@@ -229,12 +229,8 @@ def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
 
 
 def contradicted(tx: Tx, learnings: Sequence[str], beside: Collection[str]) -> tuple[set[str], dict[str, str]]:
-    """Of some learnings, those that open inbox items put against a better proven one of those `beside` them; and for
-    each in such an item what contradicts it: titles and ids.
-
-    Better proven: by confidence, then by how often it helped, then a person's word, then the newest. What came from
-    outside is shown to nobody and comes last.
-    """
+    """Of some learnings, those that contradict a better proven one `beside` them by an open inbox item; and what
+    contradicts each. What helped more often, a person said or is newer is better proven at the same confidence."""
     sql = """
         SELECT one.id, one.title, one.trust, one.confidence, one.times_helpful, one.created_at,
           two.id, two.title, two.trust, two.confidence, two.times_helpful, two.created_at
@@ -246,16 +242,13 @@ def contradicted(tx: Tx, learnings: Sequence[str], beside: Collection[str]) -> t
     held: set[str] = set()
     by: dict[str, dict[str, str]] = {}
     for row in among(tx, sql, learnings):
-        worse, better = sorted((row[:6], row[6:]), key=_proof)
+        worse, better = sorted(
+            (row[:6], row[6:]), key=lambda one: (one[2] != "external", *one[3:5], one[2] == "human", one[5], one[0])
+        )
         held |= {worse[0]} if better[0] in beside and worse[0] in learnings else set()
         for side, other in ((worse, better), (better, worse)):
             by.setdefault(side[0], {})[other[0]] = f"{other[1]} ({other[0]})"
     return held, {id: "; ".join(others.values()) for id, others in by.items()}
-
-
-def _proof(side: Row) -> tuple[bool, int, int, bool, int, str]:
-    id, _, trust, confidence, helped, created_at = side
-    return trust != "external", confidence, helped, trust == "human", created_at, id
 
 
 def waiting_escalations(tx: Tx) -> list[Escalation]:

@@ -322,8 +322,7 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
 
 
 def lessons(tx: Tx, limit: int) -> list[tuple[str, str, str, str, int, int]]:
-    """Learnings that helped more often than they misled, by confidence × count, then the latest by a person without a
-    bad verdict: id, title, observation, action, confidence, how often it helped."""
+    """Learnings that helped more than they misled, then the latest by a person without a bad verdict."""
     sql = """
         SELECT id, title, observation, action, confidence, times_helpful FROM learnings
         WHERE space = :space AND status = 'active' AND trust """

@@ -118,16 +118,14 @@ def section(
     rings: Mapping[str, str] | None = None,
     contradicted: Mapping[str, str] | None = None,
 ) -> str:
-    """The Markdown put in front of an agent, empty without learnings. `rings` names the rings of those from one, and
-    `contradicted` what says otherwise until a person decides."""
+    """The Markdown put in front of an agent, empty without learnings; `rings` and `contradicted` are by id."""
     rings, contradicted = rings or {}, contradicted or {}
     blocks = [block(one, rings.get(one.id, ""), contradicted.get(one.id, "")) for one in learnings]
     return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 
 def block(learning: Learning, ring: str = "", contradicted: str = "") -> str:
-    """One learning of a section, every field that it states as one escaped line; its ring where that is not the
-    project, and what contradicts it."""
+    """One learning of a section, every field that it states as one escaped line."""
     used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
     confidence = (thousandths(learning.confidence) + 5) // 10 / 100  # rounded as people round
     fields = dict(zip(("Context", "Observation", "Implication", "Action"), learning.fields, strict=True))
