@@ -497,3 +497,13 @@ def test_each_bar_that_holds_a_candidate_back_is_named(memory: Memory, open_memo
     assert why[low] == "confidence 0.30 is below 0.40"
     assert why[tried] == "confidence 0.55 is below 0.60, and it had its trial"
     assert why[external] == why[entry] == "came from outside, and nobody adopted it"
+
+
+def test_what_was_only_implied_is_shown_nowhere_and_the_reason_is(memory: Memory) -> None:
+    said = "Answer in short sentences, because I read on the phone. The screen shows forty characters a line"
+    kept = memory.learnings.remember(said).learning
+    assert kept.action.startswith("(implied)")
+    block = memory.inject(task="t", outcome="t", title="", learnings=(kept.id,)).markdown
+    for text in (block, memory.sessions.brief(_room()).text):
+        assert "(implied)" not in text
+        assert "The screen shows forty characters a line" in text

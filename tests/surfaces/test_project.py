@@ -338,3 +338,20 @@ def test_purge_without_a_terminal_wants_a_clear_word(shell: Shell) -> None:
     assert shell.run("store", "purge", id, "--dry-run").returncode == 0
     assert shell.run("store", "purge", id, "--yes").returncode == 0
     assert shell.run("learn", "show", id).returncode == 1
+
+
+def test_the_inbox_lists_both_claims_and_undo_says_how_to_bring_a_learning_back(shell: Shell) -> None:
+    shell.said("learn", "add", "Always retry failed stripe webhooks")
+    shell.said("learn", "add", "Never retry failed stripe webhooks")
+    listed = shell.said("inbox")
+    assert "old: Always retry failed stripe webhooks" in listed
+    assert "new: Never retry failed stripe webhooks" in listed
+    said = shell.said("undo")
+    id = said.split(" is ")[0].rpartition(" ")[2]
+    assert f"to bring it back: recollect learn restore {id}" in said
+    assert shell.said("learn", "restore", id) == f"{id} is active\n"
+
+
+def test_one_secret_in_several_fields_is_told_once(shell: Shell) -> None:
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    assert shell.said("learn", "add", f"Pull the images with the token {token}").endswith("(redacted: github-token)\n")

@@ -201,6 +201,9 @@ def test_a_port_in_use_is_one_clear_line(shell: Shell) -> None:
 def test_a_second_server_is_told_where_the_first_is(shell: Shell) -> None:
     with running(shell) as server:
         assert f"served already at {server.url} (process {server.process.pid})" in told(shell, "--port", "0")
+        same = told(shell, "--port", server.url.rpartition(":")[2])
+        assert f"begun in {shell.folder}; page: http://r-" in same
+        assert "cannot listen" not in same
 
 
 def test_a_missing_store_is_one_clear_line(shell: Shell) -> None:

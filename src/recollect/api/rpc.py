@@ -19,12 +19,11 @@ from recollect.core.records import plain
 from recollect.memory import Memory
 from recollect.tend.tokens import TokenScope
 
-PARSE_ERROR = -32700  # this and the next four are JSON-RPC 2.0's
+PARSE_ERROR = -32700  # this and the next four are JSON-RPC 2.0's; -32000 to -32099 are left to servers
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-# The codes above are JSON-RPC's own; -32000 to -32099 are left to servers.
 CODES: dict[type[RecollectError], int] = {
     BadInput: INVALID_PARAMS,
     NotFound: -32001,
@@ -67,7 +66,7 @@ def _answer(call: Any, methods: Methods) -> dict[str, Any] | None:
     try:
         if not isinstance(call, Mapping) or call.get("jsonrpc") != "2.0" or not isinstance(call.get("method"), str):
             raise _Fault(INVALID_REQUEST, 'a call is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}')
-        if "id" in call and _id_of(call) != call["id"]:
+        if "id" in call and known != call["id"]:
             raise _Fault(INVALID_REQUEST, "id must be text, a number or null")
     except _Fault as fault:
         return _failure(known, fault)

@@ -369,11 +369,8 @@ def undo(memory: Memory) -> Output:
     at = iso(memory.work.of_change(change)[0].at)[:16]
     states = [f"{each.id} is {_state(each)}" for each in restored]
     place = f" in ring {ring}" if ring != PROJECT else ""
-    if not isinstance(one := restored[0], Entry):
-        gone = isinstance(one, Learning) and one.out_of_use
-        states.append(
-            f"{'to bring it back: recollect learn restore' if gone else 'what changed: recollect why'} {one.id}"
-        )
+    gone = [one.id for one in restored if isinstance(one, Learning) and one.out_of_use]
+    states += [f"to bring it back: recollect learn restore {id}" for id in gone]
     text = f"undid {what} of {at}Z{place}:" + ("\n" if len(restored) > 1 else " ") + "\n".join(states)
     kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics", Entry: "entries"}
     return Output({kinds[type(restored[0])]: restored}, text)

@@ -317,7 +317,7 @@ def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: b
         done = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
         done = done or ["nothing to do: no agent program is set up for this memory"]
         if not all_projects and install.told(users):
-            done.append("Hooks for all your projects stay; to remove them: recollect host uninstall --all-projects")
+            done.append("Those for all your projects stay; to remove them, add --all-projects")
         text = "\n".join([*done, "What is remembered stays, and so does recollect.toml"])
     emit({"restored": [change.file for change in changes]}, text, as_json=as_json)
 

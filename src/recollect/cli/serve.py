@@ -69,7 +69,7 @@ def serve(
         try:
             listening = _listen(host, settings.port if port is None else port)
         except Trouble:
-            with _only_server(memory, "", ""):  # another server of ours may have the port
+            with _only_server(memory, ""):  # another server of ours may have the port
                 raise
         at = listening.getsockname()[1]
         address = f"http://{_in_address(host)}:{at}"
@@ -81,7 +81,8 @@ def serve(
 
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, _stop)
-        with suppress(SystemExit), listening, _only_server(memory, address, f"http://{own}:{at}/"):
+        running = f"{address} (process {os.getpid()}), begun in {memory.project.root}; page: http://{own}:{at}/"
+        with suppress(SystemExit), listening, _only_server(memory, running):
             handler = logging.StreamHandler()  # the only one; uvicorn would install its own
             handler.setFormatter(_Visible("%(levelname)s %(name)s: %(message)s"))
             logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -149,13 +150,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def _only_server(memory: Memory, address: str, page: str) -> Iterator[None]:
+def _only_server(memory: Memory, running: str) -> Iterator[None]:
     """One server per user and machine: two would print two codes and run two timers."""
-    root = memory.project.root
     try:
-        with held(
-            memory.project.home / "serve.lock", f"{address} (process {os.getpid()}), started in {root}; page: {page}"
-        ):
+        with held(memory.project.home / "serve.lock", running):
             yield
     except StoreBusy as other:
         raise Trouble(f"your spaces are served already at {other}. Open that page, or stop that server first") from None

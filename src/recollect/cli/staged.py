@@ -273,12 +273,9 @@ def list_items(memory: Memory) -> Output:
     waiting = memory.inbox.waiting()
     lines = []
     for each in waiting:
+        about = [(name, said(each.detail[name])) for name in ("title", "old", "known", "new") if name in each.detail]
         lines.append(f"{each.number}  {each.kind}  {each.subject}: {each.reason}")
-        lines += [
-            f"   {name}: {cut(said(each.detail[name]), 100)}"
-            for name in ("title", "old", "known", "new")
-            if name in each.detail
-        ]
+        lines += [f"   {name}: {cut(text, 100)}" for name, text in about]
     return Output(listing("items", waiting), "\n".join(lines) or "nothing waits")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.core.choices import DiscoveryType, PatternType, Status, Trust, Verdict
 
 COIA = ("context", "observation", "implication", "action")
-IMPLIED = "(implied) "  # marks a field that its source does not state: it says only what the type implies
+IMPLIED = "(implied) "  # marks a field that its source does not state
 COMPACTED = "Summary at compaction"  # its turns have entries of their own
 
 

@@ -159,7 +159,7 @@ def _ring(ctx: Context) -> tuple[str, ...]:
 
 
 def _lessons(tx: Tx, limit: int) -> list[tuple[str, bool]]:
-    """Lines of the learnings that helped most, then of those by a person; and whether each helped."""
+    """Lines of learnings, and whether each helped."""
     found = sessions.lessons(tx, limit)
     ids = [one[0] for one in found]
     held, by = events.contradicted(tx, ids, ids)
@@ -168,7 +168,7 @@ def _lessons(tx: Tx, limit: int) -> list[tuple[str, bool]]:
         stated = [each for each in (action, observation) if not each.startswith(IMPLIED)]
         said = next((each for each in stated if not _words(each) <= _words(title)), "")
         notes = [f"confidence {confidence / 1000:.2f}, helped {helped}x"] if helped else []
-        notes += [f"contradicted by {_said(by[id])}; a person decides in the inbox"] if id in by else []
+        notes += [f"contradicted by {_said(by[id])}; see the inbox"] if id in by else []
         worth = f" ({'; '.join(notes)})" if notes else ""
         lines.append((f"- {_said(title)}{f': {_cut(said)}' if said else ''}{worth} {id}", helped > 0))
     return lines

@@ -21,8 +21,6 @@ from recollect.text.tokens import of_a_subject, terms, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from recollect.core.context import Context, Tx
     from recollect.search.rank import Scored
 
@@ -80,7 +78,7 @@ class Fitting:
 
 @record
 class Chosen:
-    """The learnings that a task is shown, and their block."""
+    """What a task is shown."""
 
     learnings: tuple[Learning, ...]
     markdown: str
@@ -162,8 +160,8 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Fitting]:
     return found
 
 
-def at_peace(tx: Tx, found: list[Fitting], known: Sequence[str] = ()) -> list[Fitting]:
-    """What is contradicted in the inbox is marked, and left out where the agent sees what is better proven."""
+def at_peace(tx: Tx, found: list[Fitting], known: tuple[str, ...] = ()) -> list[Fitting]:
+    """What the inbox asks about is marked, or left out beside what is better proven."""
     ids = [one.learning.id for one in found]
     held, by = contradicted(tx, ids, {*known, *ids})
     return [replace(one, contradicted=by.get(one.learning.id, "")) for one in found if one.learning.id not in held]

@@ -40,7 +40,7 @@ FROM_OUTSIDE = Candidates(wanted=Narrow(kinds=("log",), trusts=("external",)))
 
 @record
 class Considered:
-    """Something that a prompt might be shown; `held_back` says why it was not, empty for what was."""
+    """Something that a prompt might be shown; `held_back` says why it was not."""
 
     id: str
     kind: str

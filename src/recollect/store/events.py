@@ -230,25 +230,21 @@ def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
 
 def contradicted(tx: Tx, learnings: Sequence[str], beside: Collection[str]) -> tuple[set[str], dict[str, str]]:
     """Of some learnings, those that contradict a better proven one `beside` them by an open inbox item; and what
-    contradicts each. What helped more often, a person said or is newer is better proven at the same confidence."""
-    sql = """
-        SELECT one.id, one.title, one.trust, one.confidence, one.times_helpful, one.created_at,
-          two.id, two.title, two.trust, two.confidence, two.times_helpful, two.created_at
+    contradicts each. At equal confidence what helped more is better proven, then a person's word, then the newest."""
+    proof = "({0}.trust <> 'external', {0}.confidence, {0}.times_helpful, {0}.trust = 'human', {0}.created_at, {0}.id)"
+    sql = f"""
+        SELECT one.id, two.id, two.title, {proof.format("two")} > {proof.format("one")}
         FROM escalations e
-        JOIN learnings one ON one.space = e.space AND one.id = e.subject
-        JOIN learnings two ON two.space = e.space AND two.id = e.other
+        JOIN learnings one ON one.space = e.space AND one.id IN (e.subject, e.other)
+        JOIN learnings two ON two.space = e.space AND two.id IN (e.subject, e.other) AND two.id <> one.id
         WHERE e.space = :space AND e.kind = 'contradiction' AND (e.subject IN (:keys) OR e.other IN (:keys))
-          AND e.resolved_at IS NULL"""
+          AND e.resolved_at IS NULL AND one.id IN (:keys)"""
     held: set[str] = set()
-    by: dict[str, dict[str, str]] = {}
-    for row in among(tx, sql, learnings):
-        worse, better = sorted(
-            (row[:6], row[6:]), key=lambda one: (one[2] != "external", *one[3:5], one[2] == "human", one[5], one[0])
-        )
-        held |= {worse[0]} if better[0] in beside and worse[0] in learnings else set()
-        for side, other in ((worse, better), (better, worse)):
-            by.setdefault(side[0], {})[other[0]] = f"{other[1]} ({other[0]})"
-    return held, {id: "; ".join(others.values()) for id, others in by.items()}
+    by: dict[str, str] = {}
+    for id, other, title, better in among(tx, sql, learnings):
+        held |= {id} if better and other in beside else set()
+        by[id] = "; ".join(filter(None, [by.get(id), f"{title} ({other})"]))
+    return held, by
 
 
 def waiting_escalations(tx: Tx) -> list[Escalation]:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from recollect.core.learning import IMPLIED, Learning
+from recollect.core.learning import COIA, IMPLIED, Learning
 from recollect.core.records import thousandths
 from recollect.text.markdown import close_fence, lazy
 
@@ -128,8 +128,8 @@ def block(learning: Learning, ring: str = "", contradicted: str = "") -> str:
     """One learning of a section, every field that it states as one escaped line."""
     used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
     confidence = (thousandths(learning.confidence) + 5) // 10 / 100  # rounded as people round
-    fields = dict(zip(("Context", "Observation", "Implication", "Action"), learning.fields, strict=True))
-    fields = {name: escape(one_line(said)) for name, said in fields.items() if not said.startswith(IMPLIED)}
+    stated = [(name, said) for name, said in zip(COIA, learning.fields, strict=True) if not said.startswith(IMPLIED)]
+    fields = {name.capitalize(): escape(one_line(said)) for name, said in stated}
     if contradicted:
         fields["Contradicted by"] = f"{escape(one_line(contradicted))}. A person decides in the inbox; weigh both"
     return (

@@ -62,7 +62,7 @@ def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
     verb = sent.text("verb")
     item = inbox.resolve(number, verb)
     later = [each for each in waiting if each > number] or [each for each in waiting if each != number]
-    said = f"Answered {_words(item.kind)} {number}: {_words(verb)}"
+    said = f"Answered {item.kind} {number}: {verb}".replace("-", " ")
     return go(visit, f"/inbox?open={later[0]}" if later else "/inbox", said, undo=f"/inbox/{number}/undo")
 
 
@@ -70,10 +70,6 @@ def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
 def take_back(visit: Changing, number: ItemNumber) -> Response:
     visit.memory.inbox.take_back(number)
     return go(visit, f"/inbox?open={number}", f"Question {number} is open again")
-
-
-def _words(name: str) -> str:
-    return name.replace("-", " ")
 
 
 def _about(item: Escalation) -> str:

@@ -61,8 +61,7 @@ def table(
         found = matching[offset : offset + ROWS]
     else:
         found, total = learnings.page(**narrow, sort=sort or "newest", limit=ROWS, offset=offset)
-    wanted = {"q": q, "status": status, "domain": domain, "tag": tag}
-    wanted |= {"min_confidence": min_confidence, "sort": sort}
+    wanted = {"q": q, "status": status, "domain": domain, "tag": tag, "min_confidence": min_confidence, "sort": sort}
     return base.page(
         "learnings.html",
         visit,
