@@ -164,14 +164,16 @@ def _lessons(tx: Tx, limit: int) -> list[tuple[str, bool]]:
     ids = [one[0] for one in found]
     held, by = events.contradicted(tx, ids, ids)
     lines = []
-    for id, title, observation, action, confidence, helped in [one for one in found if one[0] not in held][:limit]:
+    for id, title, observation, action, confidence, helped in found:
+        if id in held:
+            continue
         stated = [each for each in (action, observation) if not each.startswith(IMPLIED)]
         said = next((each for each in stated if not _words(each) <= _words(title)), "")
         notes = [f"confidence {confidence / 1000:.2f}, helped {helped}x"] if helped else []
         notes += [f"contradicted by {_said(by[id])}; see the inbox"] if id in by else []
         worth = f" ({'; '.join(notes)})" if notes else ""
         lines.append((f"- {_said(title)}{f': {_cut(said)}' if said else ''}{worth} {id}", helped > 0))
-    return lines
+    return lines[:limit]
 
 
 def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:

@@ -119,8 +119,7 @@ def section(
     contradicted: Mapping[str, str] | None = None,
 ) -> str:
     """The Markdown put in front of an agent, empty without learnings; `rings` and `contradicted` are by id."""
-    rings, contradicted = rings or {}, contradicted or {}
-    blocks = [block(one, rings.get(one.id, ""), contradicted.get(one.id, "")) for one in learnings]
+    blocks = [block(one, (rings or {}).get(one.id, ""), (contradicted or {}).get(one.id, "")) for one in learnings]
     return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 

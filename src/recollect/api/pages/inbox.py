@@ -39,14 +39,16 @@ def inbox(visit: Visiting, open: int = 0) -> Response:
     waiting = inbox.waiting()
     about = [id for each in waiting[:LISTED] for id in (each.subject, each.other) if noun_of(id) == "learning"]
     titles = {one.id: one.title for one in visit.memory.learnings.many(about)}
+    items = []
+    for each in waiting[:LISTED]:
+        told = titles.get(each.subject) or each.detail.get("title") or each.detail.get("new") or each.subject
+        items.append((each, clip(str(told), 14), titles.get(each.other, "")))
     chosen = next((each for each in waiting if each.number == open), waiting[0] if waiting else None)
     return page(
         "inbox.html",
         visit,
         title="Inbox",
-        items=[
-            (each, titles.get(each.subject) or _about(each), titles.get(each.other, "")) for each in waiting[:LISTED]
-        ],
+        items=items,
         more=len(waiting) - LISTED,
         item=chosen,
         sides=_sides(visit, chosen) if chosen else (),
@@ -70,10 +72,6 @@ def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
 def take_back(visit: Changing, number: ItemNumber) -> Response:
     visit.memory.inbox.take_back(number)
     return go(visit, f"/inbox?open={number}", f"Question {number} is open again")
-
-
-def _about(item: Escalation) -> str:
-    return clip(str(item.detail.get("title") or item.detail.get("new") or item.subject), 14)
 
 
 def _sides(visit: PageRequest, item: Escalation) -> tuple[tuple[str, InboxSide], ...]:

@@ -165,7 +165,6 @@ BULK: dict[str, Action] = {
         lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"), remove=sent.every("remove")),
     ),
 }
-"""For each action on several: the notice and what it does."""
 ACTIONS: dict[str, Action] = {
     **BULK,
     "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
@@ -177,7 +176,6 @@ ACTIONS: dict[str, Action] = {
 }
 """What the buttons of the card and of the comparison do."""
 _RATED = {"helpful": "helpful", "not_helpful": "not-helpful", None: "no-verdict"}
-"""The action that gives a verdict."""
 
 
 @routes.get("/learnings/{id}")
