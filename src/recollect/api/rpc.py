@@ -35,7 +35,7 @@ CODES: dict[type[RecollectError], int] = {
 
 MAX_BATCH = 100  # chosen: a batch is one request, and one request should not hold a thread for minutes
 
-_strict = validate_call(config={"strict": True})  # a parameter is what its annotation says, and is never converted
+_strict = validate_call(config={"strict": True})  # no parameter is converted
 
 Methods = Mapping[str, Callable[..., Any]]
 
@@ -226,11 +226,11 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         window_days: int | None = None,
         project: str | None = None,  # a tag
     ) -> Any:
-        tag = project or None
-        made = plain(decisions.calibration(category=category, agent=agent, tag=tag, window_days=window_days))
+        of: dict[str, Any] = {"category": category, "agent": agent, "tag": project or None}
+        made = plain(decisions.calibration(**of, window_days=window_days))
         overall = made["overall"]
         theirs = {
-            "total_decisions": decisions.query("", limit=1, category=category, agent=agent, tag=tag)[1],
+            "total_decisions": decisions.query("", limit=1, **of)[1],
             "reviewed_decisions": overall["decisions"],
             "accuracy": overall["success_rate"] or 0.0,
             "brier_score": overall["brier"] or 0.0,

@@ -146,8 +146,8 @@ def _learning(found: Explanation) -> str:
         lines.append(f"source     {iso(source.at)}  {', '.join(parts) or source.origin}")
     lines += [f"replaces   {old}" for old in found.replaces]
     lines += [f"replaced by {new}" for new in found.replaced_by]
-    for shown in found.injections:
-        lines.append(f"injected   {iso(shown.injected_at)}  task {shown.task_id}: {shown.feedback or 'no verdict'}")
+    for one in found.injections:
+        lines.append(f"injected   {iso(one.injected_at)}  task {one.task_id}: {one.feedback or 'no verdict'}")
     return "\n".join([*lines, *map(_event, found.events)])
 
 

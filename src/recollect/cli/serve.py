@@ -69,7 +69,7 @@ def serve(
         try:
             listening = _listen(host, settings.port if port is None else port)
         except Trouble:
-            with _only_server(memory, ""):  # another server of ours may have the port
+            with _only_server(memory, ""):  # ours may have the port
                 raise
         at = listening.getsockname()[1]
         address = f"http://{_in_address(host)}:{at}"

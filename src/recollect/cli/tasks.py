@@ -70,13 +70,13 @@ def _given(id: str, one: Considered | None) -> Iterator[str]:
         sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""
         ring = f", ring {one.ring}" if one.ring != PROJECT else ""
         yield f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}{ring}"
-    noun = noun_of(id)
-    if noun == "learning":
-        yield f"    do: recollect learn edit {id}, learn archive {id}, learn rate {id} --verdict not_helpful"
-    elif noun == "decision":
-        yield f"    do: recollect decision edit {id}, decision reverse {id}"
-    elif noun == "log":
-        yield f"    do: recollect get {id}, store purge {id}"
+    corrections = {
+        "learning": f"learn edit {id}, learn archive {id}, learn rate {id} --verdict not_helpful",
+        "decision": f"decision edit {id}, decision reverse {id}",
+        "log": f"get {id}, store purge {id}",
+    }
+    if how := corrections.get(noun_of(id)):
+        yield f"    do: recollect {how}"
 
 
 @click.group(cls=Group)

@@ -91,7 +91,7 @@ def candidates(
                 if one.id in own:
                     held_back = "was learned in this session"
                 elif one.id in contradicted:
-                    held_back = f"contradicted by what is better proven, as the inbox asks: {by[one.id]}"
+                    held_back = f"contradicted by what is better proven (see the inbox): {by[one.id]}"
                 elif not learning and (one.thread, one.title) in works:
                     held_back = "another turn of the same work is shown"
                 found.setdefault(

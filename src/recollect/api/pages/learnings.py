@@ -174,7 +174,6 @@ ACTIONS: dict[str, Action] = {
     "supersede": ("Replaced", lambda memory, one, sent: memory.learnings.supersede(one, sent.text("other"))),
     "merge": ("Merged another into", lambda memory, one, sent: memory.learnings.merge(one, sent.text("other"))),
 }
-"""What the buttons of the card and of the comparison do."""
 _RATED = {"helpful": "helpful", "not_helpful": "not-helpful", None: "no-verdict"}
 
 
