@@ -140,7 +140,7 @@ def record_new(noun: Noun[R], tx: Tx, ctx: Context, new: R, change: str, reason:
 
 def redaction(kinds: Sequence[str]) -> str:
     """Name the redacted kinds of secrets, as the reason of an event."""
-    return f"redacted: {', '.join(kinds)}" if kinds else ""
+    return f"redacted: {', '.join(dict.fromkeys(kinds))}" if kinds else ""
 
 
 def checked_reason(reason: str) -> str:

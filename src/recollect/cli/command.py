@@ -166,7 +166,7 @@ def _drawn_bold(text: str) -> str:
 
 
 def redactions(kinds: Sequence[str]) -> str:
-    return f" (redacted: {', '.join(kinds)})" if kinds else ""
+    return f" (redacted: {', '.join(dict.fromkeys(kinds))})" if kinds else ""
 
 
 def said(value: object) -> str:

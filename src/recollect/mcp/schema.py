@@ -230,7 +230,7 @@ class Kept:
     def text(self) -> str:
         sure = "" if self.confidence is None else f" (confidence {self.confidence:.2f})"
         title = f": {_shown(self.title)}" if self.title else ""
-        hidden = f"; redacted: {', '.join(self.redacted)}" if self.redacted else ""
+        hidden = f"; redacted: {', '.join(dict.fromkeys(self.redacted))}" if self.redacted else ""
         return f"{self.did} {self.id}{sure}{title}{hidden}{f'. {self.note}' if self.note else ''}"
 
 

@@ -34,7 +34,7 @@ def storable_record(record: T) -> tuple[T, tuple[str, ...]]:
     given = vars(record)
     declared: dict[str, Any] = getattr(type(record), "STORED", {})
     stored = {name: _stored(value, declared.get(name, TEXT), name, kinds) for name, value in given.items()}
-    return (record if stored == given else type(record)(**stored)), tuple(dict.fromkeys(kinds))
+    return (record if stored == given else type(record)(**stored)), tuple(kinds)
 
 
 def _stored(value: Any, how: str | tuple[str, int], name: str, kinds: list[str]) -> Any:
@@ -70,7 +70,7 @@ def storable(text: str) -> str:
 def redacted(text: str) -> tuple[str, list[str]]:
     """One text as it may be stored, and the kinds of secrets that were in it."""
     kinds: list[str] = []
-    return _redacted(text, kinds), [*dict.fromkeys(kinds)]
+    return _redacted(text, kinds), kinds
 
 
 def _redacted(text: str, kinds: list[str]) -> str:
