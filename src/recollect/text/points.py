@@ -268,7 +268,8 @@ def _section(sentence: str) -> Section:
         _LABEL_OF_OPEN.match(sentence) or (_IS_OPEN.search(sentence) and not _MAY_BE_DONE.search(sentence))
     ):
         return "open"
-    return next((section for section, cue in _CUES if cue.search(sentence)), "note")
+    cues = () if is_heading or sentence.endswith("?") else _CUES  # "How do we avoid that?" is no lesson
+    return next((section for section, cue in cues if cue.search(sentence)), "note")
 
 
 def _feedback(text: str) -> str:
