@@ -463,7 +463,7 @@ def _titled(one: Told, left: Sequence[str], is_new: Callable[[str], bool] | None
 
 
 def _asked_later(one: Told) -> str:
-    """What an entry was asked, where it or the title is a question and its answer is not the title's."""
+    """What an entry was asked, where that or the title is a question and both differ."""
     before, _, asked = one_line(one.text.partition("\n")[0]).partition("- request: ")
     other = not before and not asked.startswith(one_line(one.title).rstrip(".…"))
     return asked if other and (asked.endswith("?") or one.title.endswith("?")) else ""

@@ -145,7 +145,7 @@ _ASKED = lazy(
     r"(?:(?:i|they|we|you)\s(?:(?:already|ever|just|not|now|really|still)\s)*[\w-]+\s)?(?P<rest>(?:[^?!;]|\.(?=\S))*)\?",
     re.IGNORECASE,
 )
-"""A question: its rest would read as a fact or a task, and it is named without its verb, unlike a wish."""
+"""A question is named without its verb, which would make it a fact or a task; a wish is not."""
 _PREDICATE = lazy(r"\b(?:be|been)(?: \w+ed)?\b|\bhave\b", re.IGNORECASE)
 _TRAILING = lazy(r"[a-z].*(?:ed|ly)")
 _WORD = lazy(r"[a-z]+(?:['’-][a-z]+)*")
