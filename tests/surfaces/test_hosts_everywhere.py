@@ -170,6 +170,7 @@ def test_a_host_is_set_up_once_for_all_projects(bare: Shell, host: str) -> None:
     assert f"{host} is set up for all your projects" in bare.said("init", "--host", host)
     assert {path.name for path in bare.folder.iterdir()} == {"recollect.toml"}
     assert bare.json("doctor", "--host", host)["good"]
+    assert "to remove them, add --all-projects" in bare.said("host", "uninstall")
     bare.said("host", "uninstall", "--all-projects")
     left = {path: found for path, found in written(bare.home).items() if "/recollect/" not in path}
     assert left.keys() == before.keys()
