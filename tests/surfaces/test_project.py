@@ -22,8 +22,11 @@ URL = '[store]\nurl = "postgresql://db.example.org/memory"\n'
 def test_init_says_what_it_made_and_makes_it_once(bare: Shell) -> None:
     made = bare.json("init")["made"]
     space = tomllib.loads(_toml(bare).read_text())["space"]
-    assert [line.split()[0] for line in made] == [
-        *("recollect.toml", f"~/.local/share/recollect/spaces/{space}/", "the")
+    assert [line.partition(" (")[0] for line in made] == [
+        "recollect.toml",
+        f"~/.local/share/recollect/spaces/{space}/",
+        "the store",
+        "the launcher that hooks and server go through",
     ]
     before = {path: path.read_bytes() for path in bare.folder.iterdir()}
     assert list(before) == [_toml(bare)]

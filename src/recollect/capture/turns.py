@@ -52,8 +52,8 @@ def turn(
     """Log what was said since the last turn; None when nothing was. `heard_by` gets the turn, logged or not.
 
     A turn that the user interrupted is an entry of its own. If the host was `killed`, the last turn broke off, too.
-    Where the path leads to no regular file, the host's own words and the `prompts` since its last answer are
-    logged; all but the last were interrupted.
+    Without a regular file at the path, the host's own words and the `prompts` since its last answer are logged; all
+    but the last were interrupted.
     """
     session = storable_id(given.session, "session")
     path = given.path if os.path.isfile(given.path) else ""

@@ -155,8 +155,8 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Fitting]:
         if learning.trust not in INJECTABLE:
             raise Refused(f"{learning.id} came from outside; adopt it first: recollect learn adopt {learning.id}")
     found = at_peace(tx, [Fitting(learning=one, relevance=1, on_trial=False) for one in named])
-    if len(found) < len(named):
-        raise Refused("two of these may contradict each other; resolve it first: recollect inbox")
+    if held := {one.id for one in named} - {one.learning.id for one in found}:
+        raise Refused(f"{min(held)} may contradict another of these; resolve it first: recollect inbox")
     return found
 
 

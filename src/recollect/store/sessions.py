@@ -89,7 +89,7 @@ def happened(
 ) -> None:
     """Store an event once. `fresh`: the agent's context begins anew with it.
 
-    No two events of a session have the same moment, so that an answer comes after its prompt however coarse the clock.
+    Each event of a session has its own moment: an answer comes after its prompt however coarse the clock.
     """
     taken = "SELECT 1 FROM host_events WHERE space = :space AND session = :session AND at = :at AND id <> :id"
     while tx.value(taken, session=session, at=at, id=id):

@@ -137,7 +137,7 @@ def still_open(points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point.section != "open" or id(point) in kept]
 
 
-@lru_cache(maxsize=2_000)  # chosen: more items than a topic has; each meets every result
+@lru_cache(maxsize=2_000)  # chosen: more items than a topic has
 def _words_of(item: str) -> frozenset[str]:
     return frozenset(terms(item))
 
