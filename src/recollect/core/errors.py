@@ -27,8 +27,11 @@ written for the person who has to act: what happened, then what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "BadInput",

@@ -118,7 +118,7 @@ def left_open(texts: Iterable[str]) -> list[tuple[int, str]]:
 def still_open(points: Sequence[Point]) -> list[Point]:
     """Without open items that a later result of their topic settles (`docs/topics.md`) or a later item repeats."""
     topics: dict[str, dict[frozenset[str], tuple[Point, bool]]] = {}  # items by their words; whether one is open
-    places: dict[tuple[str, str], list[int]] = {}  # which items of a topic a result settles: checklists repeat results
+    places: dict[tuple[str, str], list[int]] = {}  # what a result settles: checklists repeat results
     of_state = [point for point in points if point.section in ("open", "done")]
     for point in sorted(of_state, key=lambda point: (latest(point), point.section == "open")):
         name = point.topic.casefold()
@@ -154,7 +154,7 @@ def settles(result: str, items: Sequence[str], *, any_all: bool = True) -> list[
         # "The button shipped" names an item by one word; "set the status to done and pushed the files" names no files.
         few = THIRD * len({*terms(_CLOSES.sub("", sentence))}) if _CLOSES.search(sentence) else math.inf
         shared = [each & said for each in words]
-        distinct = set(shared)  # few, however many items there are
+        distinct = set(shared)
         most = {both for both in distinct if both and not any(map(both.__lt__, distinct))}
         for place, both in enumerate(shared):
             if both not in most:
