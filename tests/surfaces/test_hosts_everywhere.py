@@ -347,16 +347,25 @@ def test_a_session_that_runs_beside_this_one_is_not_taken_for_killed(shell: Shel
 
 @pytest.mark.parametrize("keeps", [True, False])
 @pytest.mark.parametrize(
-    ("machine", "told"), [("colleague 1-2", False), ("colleague {boot}", True), ("{name} 1-2", True), ("", True)]
+    ("machine", "told"),
+    [
+        ("colleague 1-2", False),
+        ("a colleague's mac 1-2", False),
+        (" 1-2", False),
+        ("colleague {boot}", True),
+        ("{name} 1-2", True),
+        ("", True),
+    ],
 )
 def test_a_session_of_a_colleagues_machine_is_left_alone(shell: Shell, keeps: bool, machine: str, told: bool) -> None:
     """The number of its process means nothing here. A container shares our boot; a restart ended what ran before."""
     killed(shell, gone() if machine != "{name} 1-2" else str(os.getpid()), keeps=keeps)
-    name, boot = sessions.machine().split()
+    name, _, boot = sessions.machine().rpartition(" ")
     with closing(sqlite3.connect(shell.data / "memory.db")) as store, store:
         store.execute("UPDATE host_sessions SET machine = ?", [machine.format(name=name, boot=boot)])
     shell.said("cycle")
     assert ("broke off" in json.dumps(answer(shell))) == told
+    assert not (shell.data / "hook-failure.txt").exists()
     logged = shell.said("log", "show", "2026-03-02") if (shell.data / "memory").exists() else ""
     assert logged.count("- request: Refactor the invoice renderer") == told
 

@@ -48,7 +48,7 @@ class HostSession:
         """Whether its process is one of another machine; containers on one machine share a boot."""
         if not self.machine:
             return False
-        (name, boot), (our_name, our_boot) = self.machine.split(), machine().split()
+        (name, _, boot), (our_name, _, our_boot) = self.machine.rpartition(" "), machine().rpartition(" ")
         return name != our_name and (boot != our_boot or boot == NO_BOOT)
 
 
@@ -58,7 +58,7 @@ NO_BOOT = "-"
 def machine() -> str:
     """The name of this machine and, on Linux, the id of its boot: a process number means nothing beyond them."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
             boot = file.read().strip()
     except OSError:
         boot = NO_BOOT
@@ -246,7 +246,7 @@ def _runs(each: HostSession) -> bool:
     """Whether a session's process runs; one that is unknown, or of another machine, counts as running."""
     if not each.pid or each.elsewhere:
         return True
-    if each.machine and each.machine.split()[1] != machine().split()[1]:
+    if each.machine and each.machine.rpartition(" ")[2] != machine().rpartition(" ")[2]:
         return False  # this machine was restarted since
     try:
         os.kill(abs(each.pid), 0)
