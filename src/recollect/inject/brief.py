@@ -447,11 +447,7 @@ def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
 def _titled(one: Told, left: Sequence[str], is_new: Callable[[str], bool] | None = None) -> str:
     """An entry's title and, where it says more and nothing above says that, its gist; what is `left` open always."""
     title, said = one_line(one.title), gist(one.text)
-    asked = (
-        one_line(one.text.removeprefix("- request: ").partition("\n")[0]) if one.text.startswith("- request") else ""
-    )
-    if (title.endswith("?") or asked.endswith("?")) and not asked.startswith(title.rstrip(".…")):
-        title = f"{title} {asked}".rstrip()  # a later question of the same work, which has another answer
+    title = f"{title} {_asked_later(one)}".rstrip()
     if left and not _words(" ".join(left)) <= _words(title):
         return _cut(f"{cut(title, LINE // 3)}; left open: {_listed(left, LINE // 2)}")
     if (not title.endswith("?") and len(_words(said) - _words(title)) < SAYS_MORE) or (is_new and not is_new(said)):
