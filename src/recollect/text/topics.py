@@ -138,7 +138,10 @@ _ODD = lazy(
     r"[\W\d]+|[0-9a-f]{7,40}|(?=(?:\w*\d){5})\w{16,}|https?:.*|.*@.*\..*|.{49,}|v?\d+(?:\.\w+)+|#\w*|\w", re.IGNORECASE
 )
 _SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
-_WISH = lazy(r"(?:how )?(?:can|could|may|will|would) (?:i|we|you)\b|how do (?:i|we|you)\b", re.IGNORECASE)
+_WISH = lazy(
+    r"(?:how )?(?:can|could|may|will|would) (?:i|we|you)\b|how do (?:i|we|you)\b|(?:are|is) (?:it|there)\b",
+    re.IGNORECASE,
+)
 _ASKED = lazy(
     r"(?:(?:how|what|when|where|which|who|whose|why)\b(?P<what>(?:[^?.!;]|\.(?=\S))*?)\s)?"
     r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would)\s"

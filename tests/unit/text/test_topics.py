@@ -82,6 +82,7 @@ def test_a_long_title_is_cut_at_a_phrase_and_never_behind_a_negation(title: str,
         ("How do I back up the staging database?", "Back up staging database"),
         ("Can you drop Python 3.9?", "Drop Python 3.9"),
         ("Is it possible to rerun one shard?", "Rerun one shard"),
+        ("Is it possible to keep a shard that will be marked as lost?", "Keep shard that will be marked as lost"),
     ],
 )
 def test_a_question_is_named_by_its_subject_and_not_as_a_fact(title: str, expected: str) -> None:
